@@ -1,0 +1,9 @@
+"""Verified steps for Jupyter: see the README for what a user sees, docs/ for how it is built.
+
+Importing this package pulls in none of jupyter_server, docker or nbclient: a kernel inside a
+container may have none of them.
+"""
+
+from vaibify_lab._version import __version__
+
+__all__ = ["__version__"]

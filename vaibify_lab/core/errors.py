@@ -1,0 +1,159 @@
+"""Every error that a user can cause or meet, as one tree.
+
+::
+
+    VaibifyError                    what went wrong, where, what to do        exit
+    ├── QuestionError               the question was wrong                       2
+    │   ├── UsageError              bad arguments
+    │   ├── NotARepository          no git work tree here
+    │   ├── RepositoryNotTrusted    git refuses a tree that somebody else owns
+    │   ├── InvalidFile             a file that people write breaks its rules
+    │   │   └── LaterFormat         ... was written by a later version
+    │   ├── UnsafePath              a path that leaves the project or is not plain
+    │   ├── UnknownStep
+    │   └── MissingFile             a required input is missing or unreadable
+    ├── NotPassed                   something failed or differs                  1
+    │   ├── PreflightFailed         the run cannot begin
+    │   ├── RunInProgress           somebody else's run holds the lock
+    │   └── BytesChanged            not the bytes that were looked at
+    └── CannotCheck                 the machine does not let us                  1
+        ├── ToolMissing             a program that is needed is not installed
+        ├── ToolFailed              ... is, and failed
+        └── DiskFull
+
+A front door maps ``exit_code`` (and later an HTTP status) in one place; nothing else catches these.
+"""
+
+from __future__ import annotations
+
+
+class VaibifyError(Exception):
+    """A failure that a person can understand and act on.
+
+    Parameters
+    ----------
+    text : str
+        What went wrong, one sentence, no trailing period needed.
+    where : str, optional
+        The file, key or step it is about.
+    action : str, optional
+        What to do about it; a command where there is one.
+    """
+
+    code = "error"
+    exit_code = 1
+
+    def __init__(self, text: str, *, where: str | None = None, action: str | None = None) -> None:
+        super().__init__(text)
+        self.text = text
+        self.where = where
+        self.action = action
+
+    def __str__(self) -> str:
+        """One line: where, what, what to do."""
+        head = f"{self.where}: {self.text}" if self.where else self.text
+        line = f"{head}; {self.action}" if self.action else head
+        return " ".join(line.split())
+
+
+class QuestionError(VaibifyError):
+    """The question itself was wrong."""
+
+    code = "question"
+    exit_code = 2
+
+
+class UsageError(QuestionError):
+    """Bad arguments."""
+
+    code = "usage"
+
+
+class NotARepository(QuestionError):
+    """No git work tree encloses the place."""
+
+    code = "not-a-repository"
+
+
+class RepositoryNotTrusted(QuestionError):
+    """Git refuses to work in a tree that another user owns."""
+
+    code = "repository-not-trusted"
+
+
+class InvalidFile(QuestionError):
+    """A file that people write breaks its rules: the file, the key, what was expected."""
+
+    code = "invalid-file"
+
+
+class LaterFormat(InvalidFile):
+    """A file of a format later than this version knows; it is left as it is."""
+
+    code = "later-format"
+
+
+class UnsafePath(QuestionError):
+    """A path that leaves the project, goes through a link, or is not a regular file."""
+
+    code = "unsafe-path"
+
+
+class UnknownStep(QuestionError):
+    """No step of that name."""
+
+    code = "unknown-step"
+
+
+class MissingFile(QuestionError):
+    """A file that the question needs is missing or cannot be read."""
+
+    code = "missing-file"
+
+
+class NotPassed(VaibifyError):
+    """Something failed or differs."""
+
+    code = "not-passed"
+
+
+class PreflightFailed(NotPassed):
+    """The run cannot begin."""
+
+    code = "preflight"
+
+
+class RunInProgress(NotPassed):
+    """Another run of this workflow holds the lock."""
+
+    code = "run-in-progress"
+
+
+class BytesChanged(NotPassed):
+    """The bytes are not those that were looked at."""
+
+    code = "bytes-changed"
+
+
+class CannotCheck(VaibifyError):
+    """This machine does not let us find out."""
+
+    code = "cannot-check"
+
+
+class ToolMissing(CannotCheck):
+    """A program that is needed is not installed."""
+
+    code = "tool-missing"
+
+
+class ToolFailed(CannotCheck):
+    """A program that is needed ran and failed."""
+
+    code = "tool-failed"
+
+
+class DiskFull(CannotCheck):
+    """No space left; nothing was half-written."""
+
+    code = "disk-full"

@@ -1,0 +1,126 @@
+"""What every engine offers the runner: launch a step, find it again, know how it ended.
+
+An engine never decides whether a step passed: it says what its processes did. Truth is the
+engine's own record of the end (a status file, ``wait`` and ``inspect``), never the end of a stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+Isolation = Literal["container", "sandbox", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What a step asks for; None where it asks for nothing."""
+
+    cpus: float | None = None
+    memory_megabytes: int | None = None
+    gpus: int | None = None
+    shm_megabytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One step, ready to start.
+
+    Attributes
+    ----------
+    run_id, slug : str
+        Name the step's run; an engine derives its own deterministic name from them.
+    tree : Path
+        Host folder that the step sees as the project (the repository, or a staged tree).
+    project_name : str
+        The step sees ``tree`` at ``/workspace/<project_name>`` where the engine can do that.
+    directory : str
+        Working directory, repository path ("" is the root).
+    script : str
+        What bash runs, already expanded.
+    writable : tuple of str
+        Repository paths of existing folders that the step may write. Everything else of the tree
+        is read-only where the engine can do that; ``.git`` and ``.vaibify`` always are.
+    read_only : mapping of str to Path
+        Further host paths laid read-only into the tree (sealed runs: large inputs, not copied).
+    environment : mapping of str to str
+        Added to the engine's own minimal environment; the caller's own is not inherited.
+    network : bool
+        False: no route out.
+    state : Path
+        An existing, empty host folder, outside the step's reach, where the engine keeps
+        ``stdout``, ``stderr`` (byte-exact) and its record of the end.
+    log_limit : int
+        Bytes kept of each stream; what comes after is read, counted and dropped.
+    """
+
+    run_id: str
+    slug: str
+    tree: Path
+    project_name: str
+    directory: str
+    script: str
+    writable: tuple[str, ...]
+    environment: Mapping[str, str]
+    network: bool
+    state: Path
+    read_only: Mapping[str, Path] = field(default_factory=dict)
+    resources: Resources = Resources()
+    log_limit: int = 2 * 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a step's processes ended.
+
+    ``returncode`` is the shell's exit status (128 + signal when a signal ended it) or None when
+    nobody can know. ``lost`` says that the engine went away: the step is *interrupted*, not failed.
+    """
+
+    returncode: int | None
+    stopped: bool = False
+    out_of_memory: bool = False
+    lost: bool = False
+    detail: str = ""
+    leftover_processes: int = 0
+    seconds: float = 0.0
+    dropped_bytes: int = 0
+
+
+class Handle(Protocol):
+    """A launched step."""
+
+    def poll(self) -> Ended | None:
+        """Return how it ended, or None while it runs. Never blocks."""
+
+    def stop(self, grace: float = 2.0) -> None:
+        """Ask the step to end, kill all its processes after ``grace`` seconds. Idempotent."""
+
+
+class Engine(Protocol):
+    """A way to run steps."""
+
+    kind: str
+
+    @property
+    def isolation(self) -> Isolation:
+        """What a step is held in."""
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a run record says of the engine: kind, tier, what it cannot prevent."""
+
+    def container_root(self, tree: Path, project_name: str) -> str:
+        """Return the absolute path at which a step sees ``tree``."""
+
+    def launch(self, launch: Launch) -> Handle:
+        """Start a step; return at once."""
+
+    def find(self, state: Path) -> Handle | None:
+        """Find a step launched earlier, perhaps by a process that is gone; None if never started."""
+
+
+def bash_script(commands: Sequence[str]) -> str:
+    """Return the one script for a step's commands: each must succeed, pipes fail as a whole."""
+    return "\n".join(["set -e -o pipefail", *commands, ""])

@@ -6,6 +6,7 @@ engine's own record of the end (a status file, ``wait`` and ``inspect``), never 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -118,9 +119,13 @@ class Engine(Protocol):
         """Start a step; return at once."""
 
     def find(self, state: Path) -> Handle | None:
-        """Find a step launched earlier, perhaps by a process that is gone; None if never started."""
+        """Find a step launched earlier, maybe by a process that is gone; None if never started."""
 
 
 def bash_script(commands: Sequence[str]) -> str:
-    """Return the one script for a step's commands: each must succeed, pipes fail as a whole."""
-    return "\n".join(["set -e -o pipefail", *commands, ""])
+    """Return the one script for a step's commands.
+
+    Each command is a shell of its own, so that neither ``cd`` nor a variable leaks into the next;
+    a pipe fails when any part of it does; the first command that fails ends the step.
+    """
+    return "".join(f"bash -o pipefail -c {shlex.quote(one)} || exit $?\n" for one in commands)

@@ -36,6 +36,7 @@ def loads(data: bytes, where: str, *, limit: int = MAX_BYTES) -> Any:
             object_pairs_hook=_no_duplicates,
             parse_constant=_refuse_constant,
             parse_int=_bounded_int,
+            parse_float=_finite,
         )
     except UnicodeDecodeError as error:
         raise InvalidFile(f"is not UTF-8 (byte {error.start})", where=where) from None
@@ -108,6 +109,13 @@ def _bounded_int(text: str) -> int:
     if len(text) > 20:
         raise ValueError(f"a number of {len(text)} digits")
     return int(text)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"the number {text[:20]} is too large")
+    return value
 
 
 def _check_depth(data: bytes, where: str) -> None:

@@ -1,0 +1,87 @@
+"""Repository paths: POSIX, relative to the project's root, plain.
+
+The rules are of formats.md and cases M06, M07, M13: a path is refused before anything opens it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+LONGEST_COMPONENT = 255
+LONGEST_PATH = 4096
+PROTECTED = (".git", ".vaibify")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\x80-\x9f\u2028\u2029]")
+_GLOB = re.compile(r"[*?\[\]]")
+
+
+def fault_of(path: str, *, directory: bool = False) -> str | None:
+    """Say why a declared path is refused, or None.
+
+    ``directory`` allows the final slash that declares a folder.
+    """
+    if path == "":
+        return "is empty"
+    if _CONTROL.search(path):
+        return "holds a control character"
+    if any("\ud800" <= char <= "\udfff" for char in path):
+        return "is not valid UTF-8"
+    if "\\" in path:
+        return "holds a backslash; write the path with '/'"
+    if path.startswith("/") or re.match(r"[A-Za-z]:", path):
+        return "is absolute; paths are relative to the repository's root"
+    if path.startswith("~"):
+        return "starts with '~'; paths are relative to the repository's root"
+    if _GLOB.search(path):
+        return "holds a wildcard; name the file, or its folder with a final '/'"
+    return _fault_of_parts(path, directory)
+
+
+def _fault_of_parts(path: str, directory: bool) -> str | None:
+    if path.endswith("/") and not directory:
+        return "ends with '/', which declares a folder; a file is expected here"
+    parts = path.removesuffix("/").split("/")
+    if ".." in parts:
+        return "leaves its folder by '..'"
+    if "" in parts or "." in parts:
+        return "has an empty or '.' part; write it in its shortest form"
+    if any(len(part.encode()) > LONGEST_COMPONENT for part in parts):
+        return f"has a name longer than {LONGEST_COMPONENT} bytes"
+    if len(path.encode()) > LONGEST_PATH:
+        return f"is longer than {LONGEST_PATH} bytes"
+    return None
+
+
+def is_protected(path: str) -> bool:
+    """Tell whether a path lies in a folder that no step may touch."""
+    return path.split("/", 1)[0].casefold() in PROTECTED
+
+
+def fold(path: str) -> str:
+    """Return what a case-insensitive, normalising file system would make of a path."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+
+
+def clashes(paths: Iterable[str]) -> list[tuple[str, str]]:
+    """Return pairs of different paths that one file system or another cannot tell apart."""
+    seen: dict[str, str] = {}
+    found = []
+    for path in paths:
+        other = seen.setdefault(fold(path), path)
+        if other != path:
+            found.append((other, path))
+    return found
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Tell whether ``path`` lies in ``folder`` ("" is the root; a final slash does not matter)."""
+    folder = folder.rstrip("/")
+    return folder == "" or path == folder or path.startswith(folder + "/")
+
+
+def shown(path: str) -> str:
+    """Return a path as text that is safe to print: control characters and bad bytes escaped."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in path
+    )

@@ -1,0 +1,112 @@
+"""References and variables in commands and paths.
+
+``{Step02.fit}`` and ``{step:fit-model.fit}`` stand for the output whose file name without its last
+suffix is ``fit``; ``{sPlotDirectory}`` and own variables for their text. A ``$`` before the brace
+makes it the shell's own. ``{sRepoRoot}`` and ``{iNumberOfCores}`` stay symbolic until a step is
+launched, so that what is recorded does not depend on the machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from vaibify_lab.core.errors import InvalidFile
+
+_TOKEN = re.compile(
+    r"(?<!\$)\{(?:(?:Step(?P<number>\d{1,6})|step:(?P<slug>[a-z0-9-]{1,100}))\.(?P<stem>[^{}\n]{1,255})"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]{0,99}))\}"
+)
+ROOT = "sRepoRoot"
+CORES = "iNumberOfCores"
+SYMBOLIC = frozenset({ROOT, CORES})
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """What other steps offer to references: per step number and slug, output paths by stem."""
+
+    where: str
+    by_number: Mapping[int, str]
+    stems: Mapping[str, Mapping[str, tuple[str, ...]]]
+
+    def find(self, token: str, slug: str | None, stem: str, user: str) -> tuple[str, str]:
+        """Return (producing step's slug, output path) for a reference.
+
+        Raises
+        ------
+        InvalidFile
+            When the step or the stem does not exist, or two outputs share the stem.
+        """
+        if slug is None or slug not in self.stems:
+            raise InvalidFile(f"step {user!r} refers to {token}, no such step", where=self.where)
+        found = self.stems[slug].get(stem, ())
+        if not found:
+            have = ", ".join(sorted(self.stems[slug])) or "none"
+            text = f"step {user!r} refers to {token}, but {slug!r} has no output of that stem"
+            raise InvalidFile(f"{text} (it has: {have})", where=self.where)
+        if len(found) > 1:
+            text = f"step {user!r} refers to {token}, which could be {found[0]!r} or {found[1]!r}"
+            raise InvalidFile(text, where=self.where, action="rename one of them")
+        return slug, found[0]
+
+
+@dataclass(slots=True)
+class Expander:
+    """Expands the text of one step, and remembers what it used."""
+
+    outputs: Outputs
+    variables: Mapping[str, str]
+    user: str
+    used: dict[str, str] = field(default_factory=dict)
+    unknown: set[str] = field(default_factory=set)
+
+    def command(self, text: str) -> str:
+        """Expand a command: references become paths below the symbolic root."""
+        return self._expand(text, lambda path: "{" + ROOT + "}/" + path.rstrip("/"))
+
+    def path(self, text: str) -> str:
+        """Expand a declared path: references become repository paths."""
+        return self._expand(text, lambda path: path)
+
+    def _expand(self, text: str, render: Callable[[str], str]) -> str:
+        if "{" not in text:
+            return text
+
+        def replace(match: re.Match[str]) -> str:
+            if match["stem"] is not None:
+                return render(self._reference(match))
+            name = match["name"]
+            if name in self.variables:
+                return self.variables[name]
+            if name not in SYMBOLIC:
+                self.unknown.add(match[0])
+            return match[0]
+
+        return _TOKEN.sub(replace, text)
+
+    def _reference(self, match: re.Match[str]) -> str:
+        slug = match["slug"]
+        if match["number"] is not None:
+            slug = self.outputs.by_number.get(int(match["number"]))
+        producer, path = self.outputs.find(match[0], slug, match["stem"], self.user)
+        self.used[path] = producer
+        return path
+
+
+def as_run(commands: Iterable[str], root: str, cores: int) -> tuple[str, ...]:
+    """Return commands as a shell gets them: the root and the number of cores filled in."""
+    values = {"{" + ROOT + "}": root, "{" + CORES + "}": str(cores)}
+    pattern = re.compile(r"(?<!\$)(?:" + "|".join(map(re.escape, values)) + ")")
+    return tuple(pattern.sub(lambda match: values[match[0]], command) for command in commands)
+
+
+def stems_of(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Group output paths by file name without its last suffix."""
+    found: dict[str, tuple[str, ...]] = {}
+    for path in paths:
+        name = path.rstrip("/").rsplit("/", 1)[-1]
+        stem = name.rsplit(".", 1)[0] if "." in name.lstrip(".") else name
+        found[stem] = (*found.get(stem, ()), path)
+    return found

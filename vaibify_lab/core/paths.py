@@ -13,7 +13,13 @@ LONGEST_COMPONENT = 255
 LONGEST_PATH = 4096
 PROTECTED = (".git", ".vaibify")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x80-\x9f\u2028\u2029]")
+_PLAIN = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.+=@, -]*/)*[A-Za-z0-9_][A-Za-z0-9_.+=@, -]*/?")
 _GLOB = re.compile(r"[*?\[\]]")
+
+
+def is_plain(path: str) -> bool:
+    """Tell, fast, that a path is of the everyday kind that no rule here refuses."""
+    return len(path) <= LONGEST_COMPONENT and _PLAIN.fullmatch(path) is not None
 
 
 def fault_of(path: str, *, directory: bool = False) -> str | None:

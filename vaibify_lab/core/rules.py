@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterable, Mapping, Sequence
 
 from vaibify_lab.core import paths
@@ -18,7 +19,11 @@ def check_paths_of_step(where: str, step: str, key: str, given: Iterable[str]) -
     """Return the paths, each once, or refuse the first that is not plain."""
     found: dict[str, None] = {}
     for path in given:
-        fault = paths.fault_of(path, directory=key in _FOLDER_KEYS)
+        folder = key in _FOLDER_KEYS
+        if paths.is_plain(path) and path != "MANIFEST.sha256" and (folder or path[-1] != "/"):
+            found[path] = None
+            continue
+        fault = paths.fault_of(path, directory=folder)
         if fault is None and key in _WRITTEN_KEYS and paths.is_protected(path):
             fault = "lies where no step may write"
         if fault is None and path.split("/", 1)[0].casefold() == ".git":
@@ -47,6 +52,31 @@ def producers_of(where: str, outputs: Mapping[str, Sequence[Sequence[str]]]) -> 
             if folder in folders and producers[folder] != slug:
                 _refuse_shared(where, path, producers[folder], slug)
     return producers
+
+
+class Producers:
+    """Who makes what, asked by input: the same file, a folder above it, or files in a folder."""
+
+    def __init__(self, by_output: Mapping[str, str]) -> None:
+        self._by_output = by_output
+        self._sorted = sorted(by_output)
+
+    def of(self, inputs: Iterable[str]) -> list[str]:
+        """Return the slugs of the steps that make any of the inputs."""
+        found = []
+        for path in inputs:
+            parts = path.rstrip("/").split("/")
+            above = ["/".join(parts[:count]) + "/" for count in range(1, len(parts))]
+            found += [self._by_output[one] for one in [path, *above] if one in self._by_output]
+            if path.endswith("/"):
+                found += [self._by_output[one] for one in self._below(path)]
+        return found
+
+    def _below(self, folder: str) -> Iterable[str]:
+        index = bisect.bisect_right(self._sorted, folder)
+        while index < len(self._sorted) and self._sorted[index].startswith(folder):
+            yield self._sorted[index]
+            index += 1
 
 
 def _refuse_shared(where: str, path: str, one: str, other: str) -> None:

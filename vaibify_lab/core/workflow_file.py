@@ -12,7 +12,7 @@ from vaibify_lab.core.errors import InvalidFile, LaterFormat
 from vaibify_lab.core.graph import order
 from vaibify_lab.core.model import CATEGORIES, Step, StepResources, TestSuite, Workflow
 from vaibify_lab.core.references import Expander, Outputs, stems_of
-from vaibify_lab.core.rules import check_paths_of_step, check_workflow, producers_of
+from vaibify_lab.core.rules import Producers, check_paths_of_step, check_workflow, producers_of
 from vaibify_lab.core.workflow_keys import FORMAT, STEP, TOP
 
 _OUTPUT_KEYS = ("saDataFiles", "saPlotFiles", "saOutputFiles")
@@ -81,16 +81,16 @@ class _Builder:
         outputs = [self._outputs(raw) for raw in self.raw_steps]
         offered = Outputs(
             self.path,
-            {number: slug for number, slug in enumerate(self.slugs, 1)},
+            dict(enumerate(self.slugs, 1)),
             {
                 slug: stems_of(path for paths in mine for path in paths)
                 for slug, mine in zip(self.slugs, outputs, strict=True)
             },
         )
-        producers = producers_of(self.path, dict(zip(self.slugs, outputs, strict=True)))
+        made = dict(zip(self.slugs, outputs, strict=True))
+        producers = Producers(producers_of(self.path, made))
         steps = tuple(
-            self._step(index, outputs[index], offered, producers)
-            for index in range(len(self.raw_steps))
+            self._step(index, made, offered, producers) for index in range(len(self.raw_steps))
         )
         order({step.slug: step.parents for step in steps}, self.path)
         check_workflow(self.path, steps)
@@ -154,11 +154,12 @@ class _Builder:
     def _step(
         self,
         index: int,
-        outputs: tuple[tuple[str, ...], ...],
+        made: Mapping[str, tuple[tuple[str, ...], ...]],
         offered: Outputs,
-        producers: Mapping[str, str],
+        producers: Producers,
     ) -> Step:
         raw, slug = self.raw_steps[index], self.slugs[index]
+        outputs = made[slug]
         name, get = raw["sName"], raw.get
         expander = Expander(offered, self.variables, name)
         data = tuple(expander.command(text) for text in get("saDataCommands", ()))
@@ -170,12 +171,12 @@ class _Builder:
         depends = self._dependencies(raw)
         inputs = dict.fromkeys([*declared, *used])
         for parent in depends:
-            inputs.update(dict.fromkeys(path for path, by in producers.items() if by == parent))
+            inputs.update(dict.fromkeys(path for paths in made[parent] for path in paths))
         testing = Expander(offered, self.variables, name)
         suites = _suites(raw, testing)
         tested = {path: by for path, by in testing.used.items() if by != slug}
         parents = dict.fromkeys([*depends, *used.values(), *tested.values()])
-        parents.update(dict.fromkeys(_producers(inputs, producers, slug)))
+        parents.update(dict.fromkeys(by for by in producers.of(inputs) if by != slug))
         self._warn_of_tokens(name, expander.unknown | testing.unknown)
         notebook = get("sNotebook")
         scripts = get("saScripts")
@@ -261,26 +262,6 @@ def _variables(value: Mapping[str, Any]) -> dict[str, str]:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else repr(value)
-
-
-def _producers(inputs: Mapping[str, None], producers: Mapping[str, str], slug: str) -> list[str]:
-    """Return who makes the inputs: the same file, a folder above it, or files in a folder."""
-    found = []
-    folders = [path for path in inputs if path.endswith("/")]
-    for path in inputs:
-        for candidate in _above(path):
-            if candidate in producers:
-                found.append(producers[candidate])
-    for output, by in producers.items() if folders else ():
-        if any(output.startswith(folder) for folder in folders):
-            found.append(by)
-    return [by for by in found if by != slug]
-
-
-def _above(path: str) -> list[str]:
-    """Return the path itself and every declared-folder form above it."""
-    parts = path.rstrip("/").split("/")
-    return [path, *("/".join(parts[:count]) + "/" for count in range(1, len(parts)))]
 
 
 def _suites(raw: Mapping[str, Any], expander: Expander) -> tuple[TestSuite, ...]:

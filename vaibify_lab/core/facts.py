@@ -1,0 +1,170 @@
+"""Facts: what happened to a step, as it is kept in one small JSON file each.
+
+A *record* says how a step's last run ended and keeps the last run that passed; a *marker* what its
+tests said, about which bytes; a *sign-off* who looked at which bytes. In a clone all of them are
+claims of whoever committed them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from vaibify_lab.core import jsonio
+
+Outcome = Literal["passed", "failed", "interrupted"]
+SignatureState = Literal["valid", "invalid", "unsigned", "unchecked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """Content hashes (64 hex digits) by repository path, as one run saw them."""
+
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    code: Mapping[str, str] = field(default_factory=dict)
+    outputs: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """How one run of a step ended.
+
+    ``reason_code`` and ``reason`` say why it did not pass. ``commands`` are as declared (root and
+    cores symbolic), ``commands_run`` as the shell got them. ``image`` is the config digest of the
+    image it ran in, ``lock`` the SHA-256 of requirements.lock its packages came from; None where
+    there was none. ``undeclared_writes`` are files of the repository that it wrote and no step
+    declares. ``last_passed`` is the last record that passed, when this one did not.
+    """
+
+    workflow: str
+    step: str
+    name: str
+    outcome: Outcome
+    run_id: str
+    started: str
+    ended: str
+    reason_code: str = ""
+    reason: str = ""
+    exit_code: int | None = None
+    person: str = ""
+    machine: Mapping[str, str] = field(default_factory=dict)
+    directory: str = ""
+    commands: tuple[str, ...] = ()
+    commands_run: tuple[str, ...] = ()
+    engine: Mapping[str, Any] = field(default_factory=dict)
+    isolation: str = "none"
+    image: str | None = None
+    lock: str | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    deterministic: bool = False
+    network_isolation: bool = False
+    sealed: bool = False
+    plot_only: bool = False
+    seed: int | None = None
+    source_date_epoch: int | None = None
+    host: Mapping[str, str] = field(default_factory=dict)
+    fingerprint: str | None = None
+    pins: Pins = Pins()
+    unchanged_outputs: tuple[str, ...] = ()
+    undeclared_writes: tuple[str, ...] = ()
+    seconds: float = 0.0
+    commit: str | None = None
+    dirty: tuple[str, ...] = ()
+    cached_from: str | None = None
+    acknowledged: str | None = None
+    last_passed: RunRecord | None = None
+
+    @property
+    def passed(self) -> RunRecord | None:
+        """The last run that passed: this one, or the one kept inside."""
+        return self if self.outcome == "passed" else self.last_passed
+
+
+@dataclass(frozen=True, slots=True)
+class TestResult:
+    """One test: its name and what the test code said of it."""
+
+    name: str
+    outcome: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryResult:
+    """One category's run: commands as declared, exit statuses, what was collected."""
+
+    outcome: Literal["passed", "failed", "unknown"]
+    commands: tuple[str, ...]
+    exit_status: int | None
+    collected: int
+    tests: tuple[TestResult, ...] = ()
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TestMarker:
+    """What the tests of a step said, about which outputs, inputs and test files."""
+
+    workflow: str
+    step: str
+    run_id: str
+    when: str
+    categories: Mapping[str, CategoryResult]
+    output_hashes: Mapping[str, str]
+    input_hashes: Mapping[str, str]
+    test_hashes: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SignOff:
+    """One person's word on one run's bytes. ``signature`` is an armoured SSH signature.
+
+    ``signature_state`` is not stored: the reader fills in what a check of it said.
+    """
+
+    verdict: Literal["passed", "failed"]
+    by: str
+    when: str
+    run_id: str
+    hashes: Mapping[str, str]
+    note: str = ""
+    server_identity: str | None = None
+    signature: str | None = None
+    key: str | None = None
+    unsigned_reason: str = ""
+    signature_state: SignatureState = "unsigned"
+
+    def signed_content(self, workflow: str, step: str) -> bytes:
+        """Return the exact bytes that a signature covers."""
+        value = {name: getattr(self, name) for name in ("verdict", "by", "when", "run_id", "note")}
+        value |= {"workflow": workflow, "step": step, "hashes": dict(self.hashes)}
+        return jsonio.dumps(value)
+
+
+@dataclass(frozen=True, slots=True)
+class SignOffs:
+    """Every sign-off of a step, oldest first; the last one counts."""
+
+    workflow: str
+    step: str
+    entries: tuple[SignOff, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FactFault:
+    """A fact file that is not believed, and what to do about it."""
+
+    path: str
+    text: str
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All facts of a workflow, by slug. ``orphans`` are fact files that no step owns."""
+
+    records: Mapping[str, RunRecord | FactFault] = field(default_factory=dict)
+    markers: Mapping[str, TestMarker | FactFault] = field(default_factory=dict)
+    sign_offs: Mapping[str, SignOffs | FactFault] = field(default_factory=dict)
+    orphans: tuple[str, ...] = ()

@@ -1,0 +1,94 @@
+"""How the world differs from the last run that passed, one reason a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from vaibify_lab.core.facts import RunRecord
+from vaibify_lab.core.model import Step, Workflow
+from vaibify_lab.core.observed import FileState
+from vaibify_lab.core.paths import shown
+from vaibify_lab.core.report import Reason
+from vaibify_lab.core.world import World
+
+UNKNOWABLE = frozenset({"unreadable", "changing"})
+_STATE_TEXT = {
+    "missing": "is missing",
+    "link": "is, or lies below, a symbolic link",
+    "not-regular": "is not a regular file",
+    "unreadable": "cannot be read",
+    "changing": "is changing while it is read",
+    "lfs-pointer": "holds a git LFS pointer, not the content",
+}
+
+
+def since(step: Step, passed: RunRecord, workflow: Workflow, world: World) -> Iterator[Reason]:
+    """Yield every difference that makes a step stale (state.md, "staleness")."""
+    if (step.commands, step.directory) != (passed.commands, passed.directory):
+        yield Reason("commands-changed", "its commands differ from those of the last run")
+    code = world.code.get(step.slug, ())
+    yield from of_files("code", code, passed.pins.code, world)
+    yield from of_files("input", world.inputs(step), passed.pins.inputs, world)
+    made = {path: pin for path, pin in passed.pins.outputs.items() if _declared(path, step)}
+    yield from of_files("output", world.outputs(step), made, world)
+    for folder in (path for path in step.outputs + step.inputs if path.endswith("/")):
+        if folder in world.folder_faults:
+            yield Reason("folder-unusable", world.folder_faults[folder], folder)
+    yield from _of_environment(step, passed, workflow, world)
+
+
+def of_files(
+    role: str, now: Iterable[str], pins: Mapping[str, str], world: World
+) -> Iterator[Reason]:
+    """Yield how files of one role differ from what a run pinned."""
+    listed = dict.fromkeys(now)
+    for path in listed:
+        state = world.state(path)
+        if path not in pins:
+            text = {
+                "output": "was not produced by the last run",
+                "input": "was not an input of the last run",
+                "code": "was not part of the code of the last run",
+            }[role]
+            yield Reason(f"{role}-new", f"{shown(path)} {text}", path)
+        elif state.sha256 != pins[path] or state.kind != "file":
+            yield _changed(role, path, state)
+    for path in pins:
+        if path not in listed:
+            text = f"{shown(path)} was {role} of the last run and is not any more"
+            yield Reason(f"{role}-gone", text, path)
+
+
+def _declared(path: str, step: Step) -> bool:
+    """Tell whether an output of the last run is still declared; withdrawn ones are nobody's."""
+    return any(path == one or (one[-1] == "/" and path.startswith(one)) for one in step.outputs)
+
+
+def describe(path: str, state: FileState) -> str:
+    """Say in words what is wrong with a file, or that its bytes differ."""
+    text = _STATE_TEXT.get(state.kind, "differs from the last run")
+    detail = f" ({state.detail})" if state.detail else ""
+    return f"{shown(path)} {text}{detail}"
+
+
+def _changed(role: str, path: str, state: FileState) -> Reason:
+    code = f"{role}-changed" if state.kind in ("file", "lfs-pointer") else f"{role}-{state.kind}"
+    return Reason(code, f"{role} {describe(path, state)}", path)
+
+
+def _of_environment(
+    step: Step, passed: RunRecord, workflow: Workflow, world: World
+) -> Iterator[Reason]:
+    if passed.image != world.image:
+        if passed.image is None:
+            yield Reason("outside-image", "ran outside the pinned image")
+        else:
+            yield Reason("image-changed", "the pinned image is not the one it ran in")
+    if passed.lock != world.lock:
+        yield Reason("lock-changed", "requirements.lock differs from the last run's")
+    if dict(passed.environment) != dict(step.environment):
+        yield Reason("environment-changed", "its dictEnvironment differs from the last run's")
+    if passed.deterministic != workflow.deterministic:
+        yield Reason("determinism-changed", "bDeterministic differs from the last run's")
+    if passed.network_isolation != world.network_isolation:
+        yield Reason("network-changed", "networkIsolation differs from the last run's")

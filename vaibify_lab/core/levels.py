@@ -1,0 +1,133 @@
+"""The ladder: five rungs, each by itself, each with what is missing and the action that mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from vaibify_lab.core.model import Workflow
+from vaibify_lab.core.observed import CloneProblem
+from vaibify_lab.core.report import Reason, Rung, StepReport
+
+_ENVELOPE = "jupyter vaibify envelope"
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What was seen of the envelope and of git.
+
+    ``manifest_missing`` paths should be listed and are not; ``manifest_differing`` are listed with
+    other bytes. ``clone_problems`` is None when git could not be asked, with ``git_fault`` saying
+    why. ``lock_faults`` are sentences; ``image`` is the config digest pinned, ``registry`` the
+    digest in a registry.
+    """
+
+    manifest_present: bool = False
+    manifest_fault: str = ""
+    manifest_missing: tuple[str, ...] = ()
+    manifest_differing: tuple[str, ...] = ()
+    lock_present: bool = False
+    lock_faults: tuple[str, ...] = ()
+    environment_present: bool = False
+    environment_fault: str = ""
+    image: str | None = None
+    registry: str | None = None
+    platform: str | None = None
+    clone_problems: tuple[CloneProblem, ...] | None = ()
+    git_fault: str = ""
+
+
+def ladder(
+    workflow: Workflow, reports: Sequence[StepReport], envelope: Envelope
+) -> tuple[Rung, ...]:
+    """Return the five rungs for a workflow."""
+    return (
+        _rung("L1", "Self-consistent", list(_self_consistent(reports, envelope)), envelope),
+        _later("L2", "Published"),
+        _rung("L3", "Reproducible", list(_reproducible(workflow, reports, envelope)), None),
+        _later("L4", "Traceable"),
+        _later("L5", "Attested"),
+    )
+
+
+def _rung(level: str, title: str, missing: list[Reason], git: Envelope | None) -> Rung:
+    if git is not None and git.clone_problems is None:
+        unknown = Reason("git-unknown", f"git could not be asked: {git.git_fault}")
+        return Rung(level, title, "unknown", (unknown, *missing))
+    return Rung(level, title, not missing, tuple(missing))
+
+
+def _later(level: str, title: str) -> Rung:
+    reason = Reason("not-available", "not available in this version")
+    return Rung(level, title, "unknown", (reason,))
+
+
+def _self_consistent(reports: Sequence[StepReport], envelope: Envelope) -> Iterator[Reason]:
+    if not reports:
+        yield Reason("no-steps", "the workflow has no step")
+    for report in reports:
+        if not report.enabled:
+            text = f"step {report.slug!r} is disabled"
+            yield Reason("disabled", text, None, "set bEnabled, or remove the step")
+        elif not report.green:
+            first = report.reasons[0] if report.reasons else Reason("not-green", "is not green")
+            yield Reason(
+                "step-not-green", f"step {report.slug!r}: {first.text}", first.path, first.action
+            )
+    for problem in envelope.clone_problems or ():
+        yield Reason("not-in-clone", problem.text, problem.path, problem.action or None)
+
+
+def _reproducible(
+    workflow: Workflow, reports: Sequence[StepReport], envelope: Envelope
+) -> Iterator[Reason]:
+    yield from _of_manifest(envelope)
+    yield from _of_lock(workflow, envelope)
+    if not reports:
+        yield Reason("no-steps", "the workflow has no step")
+    for report in reports:
+        if report.isolation != "container":
+            text = f"step {report.slug!r} has no run in a container of the pinned image"
+            yield Reason("not-in-container", text, None, "jupyter vaibify run --engine docker")
+    yield from _of_image(envelope)
+    if not workflow.deterministic:
+        text = "determinism is not declared"
+        yield Reason("not-deterministic", text, None, "set bDeterministic in the workflow")
+    if not workflow.host_binaries and not workflow.no_host_binaries:
+        action = "list saHostBinaries, or declare bNoHostBinaries"
+        yield Reason("host-binaries", "host binaries are not declared", None, action)
+
+
+def _of_manifest(envelope: Envelope) -> Iterator[Reason]:
+    if not envelope.manifest_present:
+        yield Reason("no-manifest", "there is no MANIFEST.sha256", "MANIFEST.sha256", _ENVELOPE)
+    if envelope.manifest_fault:
+        yield Reason("manifest-fault", envelope.manifest_fault, "MANIFEST.sha256", _ENVELOPE)
+    for path in envelope.manifest_missing:
+        yield Reason("not-in-manifest", f"{path} is not in the manifest", path, _ENVELOPE)
+    for path in envelope.manifest_differing:
+        yield Reason("manifest-differs", f"{path} differs from the manifest", path, _ENVELOPE)
+
+
+def _of_lock(workflow: Workflow, envelope: Envelope) -> Iterator[Reason]:
+    if not envelope.lock_present and not workflow.no_python_packages:
+        action = f"{_ENVELOPE} --only lock"
+        yield Reason("no-lock", "there is no requirements.lock", "requirements.lock", action)
+    for fault in envelope.lock_faults:
+        yield Reason("lock-fault", fault, "requirements.lock", f"{_ENVELOPE} --only lock")
+
+
+def _of_image(envelope: Envelope) -> Iterator[Reason]:
+    path = ".vaibify/environment.json"
+    if envelope.environment_fault:
+        yield Reason("environment-fault", envelope.environment_fault, path, _ENVELOPE)
+    elif not envelope.environment_present:
+        yield Reason("no-environment", "there is no environment.json", path, _ENVELOPE)
+    if envelope.image is None:
+        yield Reason("no-image", "no image is pinned", path, "jupyter vaibify build")
+    elif envelope.registry is None:
+        text = "the pinned image was never pushed: it has no registry digest"
+        yield Reason("not-pushed", text, path, "jupyter vaibify build --push REF")
+    elif envelope.registry.startswith(("127.", "localhost", "[::1]")):
+        text = "the image is only in a registry on loopback"
+        yield Reason("registry-loopback", text, path, "jupyter vaibify build --push REF")

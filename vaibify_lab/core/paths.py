@@ -87,7 +87,14 @@ def is_within(path: str, folder: str) -> bool:
 
 
 def shown(path: str) -> str:
-    """Return a path as text that is safe to print: control characters and bad bytes escaped."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode() for char in path
-    )
+    r"""Return a path as text that is safe to print: control characters and bad bytes escaped.
+
+    A byte that is not UTF-8 is shown as ``\xNN``.
+    """
+    return "".join(char if char.isprintable() else _escaped(char) for char in path)
+
+
+def _escaped(char: str) -> str:
+    if "\udc80" <= char <= "\udcff":
+        return f"\\x{ord(char) & 0xFF:02x}"
+    return char.encode("unicode_escape").decode()

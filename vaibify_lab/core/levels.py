@@ -1,4 +1,4 @@
-"""The ladder: five rungs, each by itself, each with what is missing and the action that mends it."""
+"""The ladder: five rungs, each with what is missing and the action that mends it."""
 
 from __future__ import annotations
 

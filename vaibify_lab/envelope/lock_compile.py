@@ -1,0 +1,147 @@
+"""requirements.lock made by ``uv pip compile --generate-hashes``, with a header of ours."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from vaibify_lab.core.errors import InvalidFile, MissingFile, QuestionError, ToolFailed, UsageError
+from vaibify_lab.core.paths import shown
+from vaibify_lab.envelope.lock import NAME, LockedPackage, parse_lock
+
+SOURCES = ("requirements.in", "pyproject.toml")
+_ARGUMENTS = (
+    "--generate-hashes",
+    "--no-header",
+    "--no-annotate",
+    "--no-progress",
+    "--no-python-downloads",
+    "--color=never",
+)
+
+
+def compile_lock(
+    root: Path,
+    source: str,
+    python_version: str | None = None,
+    *,
+    keep: bytes | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> bytes:
+    """Resolve ``source`` for this platform and return the lock; nothing is written.
+
+    Parameters
+    ----------
+    root : Path
+        The project's root.
+    source : str
+        ``requirements.in`` or ``pyproject.toml``.
+    python_version : str, optional
+        As ``3.11``; the running interpreter's when absent.
+    keep : bytes, optional
+        An earlier lock whose versions are kept where the source still allows them. Its hashes are
+        not: a wrong one would live on.
+    progress : callable, optional
+        Told each line that uv says.
+
+    Raises
+    ------
+    QuestionError
+        When uv is not installed; also `UsageError`, `MissingFile`, and `InvalidFile` when the
+        source asks for what no lock can hold.
+    ToolFailed
+        No set of versions fits, or the index cannot be reached.
+    """
+    if source not in SOURCES:
+        raise UsageError(f"a lock is made from {' or '.join(SOURCES)}", where=source)
+    if not (root / source).is_file():
+        raise MissingFile("does not exist", where=source, action="write it; it may be empty")
+    digest = hashlib.sha256((root / source).read_bytes()).hexdigest()
+    version = python_version or f"{sys.version_info.major}.{sys.version_info.minor}"
+    with _draft(keep) as draft:
+        command = [find_uv(), "pip", "compile", source, *_ARGUMENTS, "-o", str(draft)]
+        _run([*command, "--python", sys.executable, "--python-version", version], root, progress)
+        body = draft.read_bytes()
+    header = (
+        f"# vaibify: python {version} {this_platform()}\n"
+        f"# source-sha256: {digest}\n"
+        f"# made from {source} by: jupyter vaibify envelope --only lock\n"
+    )
+    lock = header.encode("ascii") + body
+    _require_usable(lock, source)
+    return lock
+
+
+def this_platform() -> str:
+    """Return the platform as a lock's header names it, as ``linux-x86_64``."""
+    return f"{sys.platform}-{platform.machine()}"
+
+
+def find_uv() -> str:
+    """Return the path of the uv program: the installed package's, else the one on PATH.
+
+    Raises
+    ------
+    QuestionError
+        When there is neither; reading and verifying a lock needs none.
+    """
+    try:
+        import uv  # its absence must not keep anybody from verifying
+
+        return uv.find_uv_bin()
+    except (ImportError, FileNotFoundError):
+        found = shutil.which("uv")
+    if found is None:
+        text = f"uv is not installed, and only uv makes {NAME}"
+        raise QuestionError(text, action="python -m pip install uv")
+    return found
+
+
+@contextmanager
+def _draft(keep: bytes | None) -> Iterator[Path]:
+    """Give the path that uv writes to; what stands there before is what uv prefers."""
+    with tempfile.TemporaryDirectory(prefix="vaibify-lock-") as folder:
+        draft = Path(folder, NAME)
+        pins = [_pin(one) for one in parse_lock(keep or b"").packages if one.url is None]
+        draft.write_text("".join(pins), encoding="utf-8")
+        yield draft
+
+
+def _pin(package: LockedPackage) -> str:
+    marker = f" ; {package.marker}" if package.marker else ""
+    return f"{package.name}=={package.version}{marker}\n"
+
+
+def _run(command: list[str], root: Path, progress: Callable[[str], None] | None) -> None:
+    said: list[str] = []
+    with subprocess.Popen(
+        command,
+        cwd=root,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="backslashreplace",
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            said = [*said[-20:], shown(line.strip())]
+            if progress:
+                progress(said[-1])
+    if process.returncode != 0:
+        reason = " ".join(line for line in said if line)[-1000:]
+        raise ToolFailed(f"uv could not make the lock: {reason}", where=command[3])
+
+
+def _require_usable(lock: bytes, source: str) -> None:
+    """Refuse a lock that its own reader refuses, naming what the source asks for."""
+    for problem in parse_lock(lock, declared_none=True).problems:
+        text = f"asks for what a lock cannot hold: {problem.text}"
+        raise InvalidFile(text, where=source, action="name a released version from an index")

@@ -1,0 +1,49 @@
+"""What a run was asked to do, as it travels from a front door to the runner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from vaibify_lab.runs.plan import Mode, Selection
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Everything a run can be told.
+
+    ``workflow`` is the workflow file's repository path. ``jobs`` None: as the workflow says, else
+    the engine's processors. ``tests`` False: steps only. ``tests_only``: tests only, of the steps
+    selected, ``category`` narrows them. ``tier`` is the local engine's.
+    """
+
+    workflow: str
+    mode: Mode = "stale"
+    steps: tuple[str, ...] = ()
+    jobs: int | None = None
+    engine: str = "local"
+    tier: str = "auto"
+    deterministic: bool = False
+    plot_only: bool = False
+    sealed: bool = False
+    clean: bool = False
+    twice: bool = False
+    tests: bool = True
+    tests_only: bool = False
+    category: str | None = None
+
+    @property
+    def selection(self) -> Selection:
+        """The steps asked for."""
+        return Selection(self.mode, self.steps)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON form."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> RunOptions:
+        """Read what ``to_json`` wrote."""
+        known = {key: item for key, item in value.items() if key in cls.__dataclass_fields__}
+        return cls(**{**known, "steps": tuple(known.get("steps", ()))})

@@ -1,0 +1,114 @@
+"""Which steps a run makes, in which order, and why: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from vaibify_lab.core.errors import UsageError
+from vaibify_lab.core.graph import ancestors, descendants, workflow_order
+from vaibify_lab.core.model import Workflow
+from vaibify_lab.core.paths import is_within
+from vaibify_lab.core.report import StepReport
+
+Action = Literal["run", "if-needed", "skip"]
+Mode = Literal["stale", "all", "steps", "only", "from"]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What was asked for: a mode and, for the last three, the steps it names (slugs)."""
+
+    mode: Mode = "stale"
+    steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One step of a plan.
+
+    ``run``: whatever its state. ``if-needed``: decided when its parents have ended, by comparing
+    what it would consume with what its last passed run consumed (early cut-off). ``skip``: not.
+    """
+
+    slug: str
+    action: Action
+    why: str
+
+
+def plan(
+    workflow: Workflow, reports: Sequence[StepReport], selection: Selection
+) -> tuple[Planned, ...]:
+    """Return every step that the selection touches, parents first.
+
+    Raises
+    ------
+    UsageError
+        When a disabled step is asked for by name.
+    """
+    by_slug = {report.slug: report for report in reports}
+    wanted = _wanted(workflow, selection)
+    planned = []
+    for slug in workflow_order(workflow):
+        if slug not in wanted:
+            continue
+        step = workflow.by_slug[slug]
+        if not step.enabled:
+            if slug in selection.steps:
+                text = f"step {slug!r} is disabled"
+                raise UsageError(text, where=workflow.path, action="set bEnabled to true")
+            planned.append(Planned(slug, "skip", "is disabled"))
+        elif wanted[slug] == "run":
+            planned.append(Planned(slug, "run", _why_asked(selection, slug)))
+        else:
+            planned.append(_if_needed(slug, by_slug[slug]))
+    return _without_idle_ends(workflow, planned)
+
+
+def _wanted(workflow: Workflow, selection: Selection) -> dict[str, Action]:
+    named = selection.steps
+    if selection.mode == "stale":
+        return {step.slug: "if-needed" for step in workflow.steps}
+    if selection.mode == "all":
+        return {step.slug: "run" for step in workflow.steps}
+    if selection.mode == "only":
+        return dict.fromkeys(named, "run")
+    before: dict[str, Action] = dict.fromkeys(ancestors(workflow, named), "if-needed")
+    after = descendants(workflow, named) if selection.mode == "from" else frozenset()
+    return before | dict.fromkeys(after, "run") | dict.fromkeys(named, "run")
+
+
+def _why_asked(selection: Selection, slug: str) -> str:
+    if slug in selection.steps:
+        return "was asked for"
+    return "every step was asked for" if selection.mode == "all" else "comes after what was named"
+
+
+def _if_needed(slug: str, report: StepReport) -> Planned:
+    if report.run != "current":
+        why = report.reasons[0].text if report.reasons else f"is {report.run}"
+        return Planned(slug, "if-needed", why)
+    if report.upstream_modified:
+        return Planned(slug, "if-needed", "something upstream of it changed")
+    return Planned(slug, "skip", "is current")
+
+
+def _without_idle_ends(workflow: Workflow, planned: list[Planned]) -> tuple[Planned, ...]:
+    """Let a current step wait for its parents' outcome when one of them may run."""
+    action: dict[str, Action] = {one.slug: one.action for one in planned}
+    found = []
+    for one in planned:
+        parents = workflow.by_slug[one.slug].parents
+        moved = any(action.get(parent, "skip") != "skip" for parent in parents)
+        if one.action == "skip" and moved and workflow.by_slug[one.slug].enabled:
+            action[one.slug] = "if-needed"
+            found.append(Planned(one.slug, "if-needed", "waits for what its parents make"))
+        else:
+            found.append(one)
+    return tuple(found)
+
+
+def nested(mine: Sequence[str], others: Sequence[str]) -> bool:
+    """Tell whether writable folders of two steps nest: then they never run together."""
+    return any(is_within(one, two) or is_within(two, one) for one in mine for two in others)

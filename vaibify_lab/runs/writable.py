@@ -1,0 +1,36 @@
+"""Which folders a step may write, made ready just before it starts."""
+
+from __future__ import annotations
+
+from vaibify_lab.core.errors import UnsafePath
+from vaibify_lab.core.model import Step
+from vaibify_lab.core.paths import is_within
+from vaibify_lab.files.tree import Tree
+
+
+def writable_folders(step: Step) -> tuple[str, ...]:
+    """Return the repository paths a step may write: its directory and its outputs' folders.
+
+    ``bWriteAnywhere`` and a step whose directory is the root may write the whole tree except
+    ``.git`` and ``.vaibify``; the runner then tells forbidden writes by the files' stamps.
+    """
+    if step.write_anywhere:
+        return ("",)
+    folders = [step.directory]
+    for path in step.outputs:
+        folders.append(path.rstrip("/") if path.endswith("/") else path.rpartition("/")[0])
+    unique = list(dict.fromkeys(folders))
+    return tuple(
+        one for one in unique if not any(one != other and is_within(one, other) for other in unique)
+    )
+
+
+def make_ready(tree: Tree, step: Step) -> None:
+    """Create the folders a step may write; refuse one that is, or lies below, a link."""
+    for path in step.outputs:
+        folder = path.rstrip("/") if path.endswith("/") else path.rpartition("/")[0]
+        if folder:
+            tree.make_directory(folder)
+    if step.directory and not tree.exists_as_directory(step.directory):
+        text = "is no folder of the repository"
+        raise UnsafePath(text, where=f"step {step.name!r}: sDirectory {step.directory!r}")

@@ -18,10 +18,10 @@ def step_environment(
 ) -> dict[str, str]:
     """Return the variables of a step: ours first, the step's own ``dictEnvironment`` over them.
 
-    Byte code goes to scratch space, so that running a step leaves none in the repository.
+    No byte code is written, so that running a step leaves none in the repository.
     """
     found = {
-        "PYTHONPYCACHEPREFIX": "/tmp/vaibify-pycache",  # noqa: S108  # the step's private scratch
+        "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
         "MPLBACKEND": "agg",
         "VAIBIFY_STEP": step.slug,

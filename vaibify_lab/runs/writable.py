@@ -16,10 +16,7 @@ def writable_folders(step: Step) -> tuple[str, ...]:
     """
     if step.write_anywhere:
         return ("",)
-    folders = [step.directory]
-    for path in step.outputs:
-        folders.append(path.rstrip("/") if path.endswith("/") else path.rpartition("/")[0])
-    unique = list(dict.fromkeys(folders))
+    unique = list(dict.fromkeys([step.directory, *map(folder_of, step.outputs)]))
     return tuple(
         one for one in unique if not any(one != other and is_within(one, other) for other in unique)
     )
@@ -27,10 +24,14 @@ def writable_folders(step: Step) -> tuple[str, ...]:
 
 def make_ready(tree: Tree, step: Step) -> None:
     """Create the folders a step may write; refuse one that is, or lies below, a link."""
-    for path in step.outputs:
-        folder = path.rstrip("/") if path.endswith("/") else path.rpartition("/")[0]
+    for folder in map(folder_of, step.outputs):
         if folder:
             tree.make_directory(folder)
     if step.directory and not tree.exists_as_directory(step.directory):
         text = "is no folder of the repository"
         raise UnsafePath(text, where=f"step {step.name!r}: sDirectory {step.directory!r}")
+
+
+def folder_of(output: str) -> str:
+    """Return the folder an output lies in; a declared folder is its own."""
+    return output.rstrip("/") if output.endswith("/") else output.rpartition("/")[0]

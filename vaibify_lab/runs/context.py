@@ -1,0 +1,85 @@
+"""What every part of one run shares."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from vaibify_lab.core.model import Step, Workflow
+from vaibify_lab.engines.base import Engine
+from vaibify_lab.files.factstore import FactStore
+from vaibify_lab.files.git import Repository
+from vaibify_lab.files.tree import Tree
+from vaibify_lab.runs.journal import JournalWriter, RunFolder
+from vaibify_lab.runs.look import Observer
+from vaibify_lab.runs.options import RunOptions
+from vaibify_lab.runs.project_file import ProjectFile
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstance:
+    """What of the world a record keeps: who, where, on top of which commit, with which lock."""
+
+    person: str
+    machine: dict[str, str]
+    host: dict[str, str]
+    commit: str | None
+    epoch: int
+    lock: str | None
+    image: str | None
+
+
+class Stopping(Exception):
+    """Somebody asked the run to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """One run: where, what, with what, told to whom."""
+
+    tree: Tree
+    repository: Repository
+    workflow: Workflow
+    project: ProjectFile
+    engine: Engine
+    observer: Observer
+    facts: FactStore
+    folder: RunFolder
+    journal: JournalWriter
+    options: RunOptions
+    around: Circumstance
+    cores: int
+    protected: frozenset[str]
+    busy: Busy
+    stopping: threading.Event = field(default_factory=threading.Event)
+
+    def is_sealed(self) -> bool:
+        """Tell whether steps run sealed."""
+        return self.options.sealed or self.workflow.sealed
+
+
+@dataclass(slots=True)
+class Busy:
+    """Which steps run now, and which folders others wrote while a step ran."""
+
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _now: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _beside: dict[str, set[str]] = field(default_factory=dict)
+
+    @contextmanager
+    def running(self, step: Step, folders: tuple[str, ...]) -> Iterator[set[str]]:
+        """Mark a step as running; gives the folders that other steps may write meanwhile."""
+        with self._lock:
+            mine: set[str] = {one for others in self._now.values() for one in others}
+            for beside in self._beside.values():
+                beside.update(folders)
+            self._now[step.slug] = folders
+            self._beside[step.slug] = mine
+        try:
+            yield mine
+        finally:
+            with self._lock:
+                del self._now[step.slug]
+                del self._beside[step.slug]

@@ -1,0 +1,201 @@
+"""SHA-256 of files, read once: regular files only, no link followed, never blocking.
+
+A file's status is taken before it is opened and after it was read; when size, times or inode
+differ the bytes are of no one moment, and after two more tries the state is ``changing``.
+What this cannot see: a store through a live memory mapping into a page that is already dirty
+moves no time stamp on any file system tried. Hash a step's files after its processes are gone.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from operator import attrgetter
+
+from vaibify_lab.core.errors import MissingFile
+from vaibify_lab.core.observed import MISSING, FileState
+from vaibify_lab.files.descent import Descent, look, open_regular
+from vaibify_lab.files.paths import escaped, split
+from vaibify_lab.files.tree import Tree
+
+Stamp = tuple[int, int, int, int]
+
+# What tells one version of a file from the next (the rule of git's index).
+stamp_of: Callable[[os.stat_result], Stamp] = attrgetter(
+    "st_size", "st_mtime_ns", "st_ctime_ns", "st_ino"
+)
+
+_ATTEMPTS = 3
+_SMALL = 2**20
+_PIECE = 512 * 1024
+# A file of 64 GiB or more with less than a thousandth of it on disk holds no data worth hours.
+_SPARSE_SIZE = 2**36
+_SPARSE_SHARE = 1000
+
+# https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md: below 1024 bytes, version line first.
+_POINTER_LIMIT = 1024
+_POINTER = re.compile(
+    rb"version https?://[\w./-]*(?:git-lfs|hawser|git-media)[\w./-]*\n"
+    rb"(?:ext-\d-[^\n]*\n)*oid sha256:([0-9a-f]{64})\nsize \d+\n?\Z"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One reading of one path.
+
+    Attributes
+    ----------
+    state : FileState
+    blob : str or None
+        The git blob id of the bytes, when it was asked for and there are bytes.
+    stamp : tuple or None
+        (size, mtime in ns, ctime in ns, inode) of the file whose bytes were read.
+    started : int
+        The clock just before, nanoseconds since the epoch.
+    """
+
+    state: FileState
+    blob: str | None = None
+    stamp: Stamp | None = None
+    started: int = 0
+
+
+def hash_file(tree: Tree, path: str) -> FileState:
+    """Return the state of one file, every byte of it read."""
+    return hash_both(tree, path, None)[0]
+
+
+def hash_both(tree: Tree, path: str, object_format: str | None) -> tuple[FileState, str | None]:
+    """Return the state of a file and its git blob id, from one reading.
+
+    ``object_format`` is ``sha1`` or ``sha256``; None asks for no blob id.
+    """
+    directory, name = split(path)
+    with open_descent(tree) as descent:
+        reading = read_below(descent, directory, name, object_format)
+    return reading.state, reading.blob
+
+
+def hash_many(tree: Tree, paths: Iterable[str]) -> dict[str, FileState]:
+    """Return the state of each file, in the order given, every byte of all of them read."""
+    wanted = list(paths)
+    found: dict[str, FileState] = {}
+    with open_descent(tree) as descent:
+        for directory, name, path in sorted((*split(path), path) for path in wanted):
+            found[path] = read_below(descent, directory, name, None).state
+    return {path: found[path] for path in wanted}
+
+
+def read_below(descent: Descent, directory: str, name: str, object_format: str | None) -> Reading:
+    """Hash ``name`` in ``directory`` of an open descent; what is in the way becomes the state."""
+    try:
+        opened = descent.enter(directory)
+    except OSError as error:
+        return Reading(state_of_error(error))
+    return read_at(opened, name, object_format)
+
+
+def read_at(directory: int, name: str, object_format: str | None) -> Reading:
+    """Hash ``name`` in an open directory."""
+    for _ in range(_ATTEMPTS):
+        started = time.time_ns()
+        try:
+            before = look(directory, name)
+            if not stat.S_ISREG(before.st_mode) or _is_hollow(before):
+                return Reading(_refused(directory, name, before))
+            state, blob, after = _digest(directory, name, before.st_size, object_format)
+        except OSError as error:
+            return Reading(state_of_error(error))
+        stamp = stamp_of(after)
+        if stamp == stamp_of(before) and state.size == before.st_size:
+            return Reading(state, blob, stamp, started)
+    return Reading(FileState("changing", detail="changed while it was read"))
+
+
+def state_of_error(error: OSError) -> FileState:
+    """Return the state of a path that the operating system refused."""
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return MISSING
+    if error.errno == errno.ELOOP:
+        return FileState("link", detail=f"{escaped(str(error.filename))} is a symbolic link")
+    return FileState("unreadable", detail=error.strerror or "cannot be read")
+
+
+def open_descent(tree: Tree) -> Descent:
+    """Return a descent from the tree's root, to be used as a context manager."""
+    if not tree.root.is_dir():
+        raise MissingFile("does not exist", where=str(tree.root))
+    return Descent(tree.root)
+
+
+def _digest(
+    directory: int, name: str, size: int, object_format: str | None
+) -> tuple[FileState, str | None, os.stat_result]:
+    blob = _blob_hasher(object_format, size)
+    opened = open_regular(directory, name)
+    try:
+        if size <= _SMALL:
+            state = _digest_small(opened, size, blob)
+        else:
+            state = _digest_large(opened, size, blob)
+        after = os.fstat(opened)
+    finally:
+        os.close(opened)
+    return state, blob.hexdigest() if blob else None, after
+
+
+def _digest_small(opened: int, size: int, blob: hashlib._Hash | None) -> FileState:
+    data = os.read(opened, size + 1)
+    while 0 < len(data) < size and (more := os.read(opened, size + 1 - len(data))):
+        data += more
+    if blob:
+        blob.update(data)
+    digest = hashlib.sha256(data).hexdigest()
+    if size < _POINTER_LIMIT and (pointer := _POINTER.match(data)):
+        return FileState("lfs-pointer", digest, len(data), pointer[1].decode("ascii"))
+    return FileState("file", digest, len(data))
+
+
+def _digest_large(opened: int, size: int, blob: hashlib._Hash | None) -> FileState:
+    digest = hashlib.sha256()
+    piece = memoryview(bytearray(_PIECE))
+    total = 0
+    while total <= size and (count := os.readv(opened, [piece])):
+        digest.update(piece[:count])
+        if blob:
+            blob.update(piece[:count])
+        total += count
+    return FileState("file", digest.hexdigest(), total)
+
+
+def _blob_hasher(object_format: str | None, size: int) -> hashlib._Hash | None:
+    if object_format is None:
+        return None
+    # usedforsecurity=False: git's own object name, also where SHA-1 is otherwise barred.
+    hasher = hashlib.new(object_format, usedforsecurity=False)
+    hasher.update(b"blob %d\0" % size)
+    return hasher
+
+
+def _is_hollow(status: os.stat_result) -> bool:
+    held = status.st_blocks * 512
+    return status.st_size >= _SPARSE_SIZE and held < status.st_size // _SPARSE_SHARE
+
+
+def _refused(directory: int, name: str, status: os.stat_result) -> FileState:
+    if stat.S_ISLNK(status.st_mode):
+        target = escaped(os.readlink(name, dir_fd=directory))
+        return FileState("link", detail=f"a symbolic link to {target}")
+    if stat.S_ISREG(status.st_mode):
+        text = f"{status.st_size} bytes, nearly all of them a hole: not read"
+        return FileState("unreadable", size=status.st_size, detail=text)
+    kinds = {stat.S_IFDIR: "a directory", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket"}
+    kind = kinds.get(stat.S_IFMT(status.st_mode), "a device")
+    return FileState("not-regular", detail=kind)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from vaibify_lab.core.errors import UnsafePath
 from vaibify_lab.core.paths import LONGEST_COMPONENT, LONGEST_PATH, shown
+from vaibify_lab.files.paths import MAX_DEPTH
 
 NAME = "MANIFEST.sha256"
 ATTRIBUTE_LINE = f"{NAME} -text"
@@ -79,10 +80,11 @@ def format_manifest(hashes: Mapping[str, str]) -> bytes:
 
 
 def _written(name: bytes, sha256: str) -> bytes:
-    longest = max(len(part) for part in name.split(b"/"))
+    parts = name.split(b"/")
+    too_long = max(map(len, parts)) > LONGEST_COMPONENT or len(name) > LONGEST_PATH
     outside = name.startswith((b"/", b"../")) or name in (b"", b".", b"..") or _DRIVE.match(name)
     unusual = posixpath.normpath(name) != name or b"\0" in name
-    if outside or unusual or longest > LONGEST_COMPONENT or len(name) > LONGEST_PATH:
+    if outside or unusual or too_long or len(parts) > MAX_DEPTH:
         text = "is not a plain path inside the project, so no manifest can list it"
         raise UnsafePath(text, where=shown(os.fsdecode(name)))
     escaped = name.replace(b"\\", rb"\\").replace(b"\n", rb"\n").replace(b"\r", rb"\r")
@@ -211,6 +213,8 @@ def _fault(name: bytes) -> tuple[str, str]:
         return "unsafe-path", "is absolute, or has an empty, '.' or '..' part"
     if len(name) > LONGEST_PATH or max(map(len, parts)) > LONGEST_COMPONENT:
         return "unsafe-path", _TOO_LONG
+    if len(parts) > MAX_DEPTH:
+        return "unsafe-path", f"is nested deeper than {MAX_DEPTH} folders"
     if b"\0" in name:
         return "unsafe-path", "holds a NUL byte"
     if _DRIVE.match(name):

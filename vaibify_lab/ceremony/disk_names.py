@@ -1,0 +1,58 @@
+"""Names as the disk really holds them: other normal forms, other case, one folder at a time."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from typing import Literal
+
+from vaibify_lab.core.paths import fold
+from vaibify_lab.files.descent import Descent, entries
+from vaibify_lab.files.paths import join
+from vaibify_lab.files.tree import Tree
+
+Likeness = Literal["form", "case"]
+_MOST = 16
+
+
+def normal_form(name: str) -> str:
+    """Return the composed form (NFC)."""
+    return unicodedata.normalize("NFC", name)
+
+
+_KEYS: dict[Likeness, Callable[[str], str]] = {"form": normal_form, "case": fold}
+
+
+class DiskNames:
+    """The names below a tree's root; each folder is listed once, no link is followed."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._folders: dict[tuple[str, Likeness], dict[str, list[str]]] = {}
+
+    def alike(self, path: str, likeness: Likeness) -> list[str]:
+        """Return the paths on disk that equal ``path`` after normalisation (and case folding)."""
+        key = _KEYS[likeness]
+        found = [""]
+        for part in path.split("/"):
+            found = [
+                join(folder, name)
+                for folder in found[:_MOST]
+                for name in self._names(folder, likeness).get(key(part), ())
+            ]
+        return found
+
+    def _names(self, folder: str, likeness: Likeness) -> dict[str, list[str]]:
+        if (folder, likeness) not in self._folders:
+            names: dict[str, list[str]] = {}
+            for name in self._list(folder):
+                names.setdefault(_KEYS[likeness](name), []).append(name)
+            self._folders[folder, likeness] = names
+        return self._folders[folder, likeness]
+
+    def _list(self, folder: str) -> list[str]:
+        try:
+            with Descent(self._tree.root) as descent:
+                return [name for name, _ in entries(descent.enter(folder))]
+        except OSError:  # no folder, a link, or one that may not be listed: no name is known
+            return []

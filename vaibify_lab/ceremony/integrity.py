@@ -1,0 +1,131 @@
+"""Tier 1: every byte that MANIFEST.sha256 lists, read and compared.
+
+``sha256sum -c MANIFEST.sha256`` is the trust anchor. Where this differs from it, on purpose, the
+problem or the warning says so: links are refused, malformed lines fail, and a file whose name is
+in another Unicode normal form is found.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from vaibify_lab.ceremony.disk_names import DiskNames
+from vaibify_lab.ceremony.listed_file import ListedFile, judge
+from vaibify_lab.ceremony.listing import expected_but_not_listed, not_in_manifest
+from vaibify_lab.ceremony.report import TierProblem, TierReport, problem, some
+from vaibify_lab.core.errors import InvalidFile, MissingFile, UnsafePath
+from vaibify_lab.core.observed import FileState
+from vaibify_lab.core.paths import clashes, shown
+from vaibify_lab.envelope.manifest import MAX_BYTES, NAME, Manifest, ManifestEntry, parse_manifest
+from vaibify_lab.files.hashing import hash_many
+from vaibify_lab.files.tree import Tree
+
+Progress = Callable[[int, int, int], None]
+_TIER = 1
+_BATCH = 64
+_MISSING_INPUT = {"missing", "unreadable"}
+
+
+def check_integrity(
+    tree: Tree,
+    *,
+    expected: Sequence[str] | None = None,
+    declared_directories: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> TierReport:
+    """Read every listed file whole, without any cache, and compare.
+
+    Parameters
+    ----------
+    tree : Tree
+        The project.
+    expected : sequence of str, optional
+        What must be listed (declared outputs, code, workflow files); a folder ends with a slash
+        and wants at least one listed file in it.
+    declared_directories : sequence of str
+        Folders declared as outputs: files in them that are not listed are a warning.
+    progress : callable, optional
+        Called as (files done, files listed, bytes read).
+    """
+    try:
+        data = tree.read(NAME, MAX_BYTES)
+    except MissingFile as error:
+        found = problem("no-manifest", f"{error.text}; write it: jupyter vaibify envelope", NAME)
+        line = f"FAILED, no {NAME}"
+        return TierReport(_TIER, "failed", line, problems=(found,), missing_input=True)
+    except (UnsafePath, InvalidFile) as error:
+        found = problem("no-manifest", error.text, NAME)
+        return TierReport(_TIER, "failed", f"FAILED, no usable {NAME}", problems=(found,))
+    manifest = parse_manifest(data)
+    files = _look_at_all(tree, manifest, progress)
+    lists = [problem(one.code, f"line {one.line}: {one.text}", NAME) for one in manifest.problems]
+    if not manifest.entries:
+        lists.append(problem("nothing-listed", "lists no file; sha256sum -c fails as well", NAME))
+    if expected is not None:
+        lists += expected_but_not_listed(expected, manifest)
+    warnings = [*manifest.warnings, *_warnings(files, manifest)]
+    warnings += not_in_manifest(tree, declared_directories, manifest)
+    return _report(files, lists, warnings)
+
+
+def _look_at_all(tree: Tree, manifest: Manifest, progress: Progress | None) -> list[ListedFile]:
+    names = DiskNames(tree)
+    clashing = {path for pair in clashes(entry.path for entry in manifest.entries) for path in pair}
+    files = []
+    total = 0
+    for entry, state in _hash_all(tree, manifest.entries):
+        files.append(judge(tree, names, entry, state, has_rival=entry.path in clashing))
+        total += state.size or 0
+        if progress:
+            progress(len(files), len(manifest.entries), total)
+    return files
+
+
+def _hash_all(
+    tree: Tree, listed: Sequence[ManifestEntry]
+) -> Iterator[tuple[ManifestEntry, FileState]]:
+    """Yield each entry with its state now; hashing lets go of the interpreter, so threads help."""
+    batches = [listed[at : at + _BATCH] for at in range(0, len(listed), _BATCH)]
+    paths = [[entry.path for entry in batch] for batch in batches]
+    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+        for batch, states in zip(batches, pool.map(partial(hash_many, tree), paths), strict=True):
+            for entry in batch:
+                yield entry, states[entry.path]
+
+
+def _warnings(files: Sequence[ListedFile], manifest: Manifest) -> Iterator[str]:
+    other_form = [shown(file.path) for file in files if file.matched_by_form]
+    if other_form:
+        yield (
+            "found under the same name in another Unicode normal form, which sha256sum -c does "
+            f"not find: {some(other_form)}"
+        )
+    pairs = clashes(entry.path for entry in manifest.entries)
+    if pairs:
+        named = [f"{shown(one)} and {shown(other)}" for one, other in pairs]
+        yield f"names that some disks cannot tell apart, so that a clone loses one: {some(named)}"
+
+
+def _report(
+    files: Sequence[ListedFile], lists: list[TierProblem], warnings: list[str]
+) -> TierReport:
+    problems = [*lists, *(problem for file in files for problem in file.problems)]
+    checked = sum(file.was_read for file in files)
+    matching = sum(not file.problems for file in files)
+    if not problems:
+        line = f"{checked}/{len(files)} OK"
+    else:
+        line = f"FAILED, {matching} of {len(files)} match" if files else "FAILED, nothing listed"
+    return TierReport(
+        _TIER,
+        "failed" if problems else "passed",
+        line,
+        listed=len(files),
+        checked=checked,
+        problems=tuple(problems),
+        warnings=tuple(warnings),
+        missing_input=any(problem.code in _MISSING_INPUT for problem in problems),
+    )

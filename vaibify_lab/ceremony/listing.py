@@ -1,0 +1,61 @@
+"""What should be listed and is not, what lies beside the listed files and should not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from vaibify_lab.ceremony.disk_names import normal_form
+from vaibify_lab.ceremony.report import TierProblem, problem, some
+from vaibify_lab.core.errors import MissingFile, UnsafePath
+from vaibify_lab.core.paths import is_protected, shown
+from vaibify_lab.envelope.manifest import NAME, Manifest
+from vaibify_lab.files.tree import Tree
+
+
+def expected_but_not_listed(expected: Sequence[str], manifest: Manifest) -> list[TierProblem]:
+    """Return a problem for each path that ought to be listed and is not.
+
+    A path that ends with a slash wants at least one listed file below it.
+    """
+    listed = {normal_form(entry.path) for entry in manifest.entries}
+    folders = {parent for path in listed for parent in _parents(path)}
+    return [
+        problem("not-listed", f"is declared but not listed in {NAME}", path)
+        for path in expected
+        if normal_form(path) not in (folders if path.endswith("/") else listed)
+    ]
+
+
+def _parents(path: str) -> Iterator[str]:
+    at = path.find("/")
+    while at >= 0:
+        yield path[: at + 1]
+        at = path.find("/", at + 1)
+
+
+def not_in_manifest(tree: Tree, directories: Sequence[str], manifest: Manifest) -> list[str]:
+    """Return warnings about what lies in declared folders and is not listed."""
+    listed = {normal_form(entry.path) for entry in manifest.entries}
+    extra: dict[str, None] = {}
+    warnings = []
+    for directory in directories:
+        found, refused = _files_below(tree, directory)
+        warnings += refused
+        extra |= dict.fromkeys(path for path in found if normal_form(path) not in listed)
+    unlisted = [shown(path) for path in extra if path != NAME and not is_protected(path)]
+    if unlisted:
+        warnings.append(f"not in manifest: {some(unlisted)}")
+    return warnings
+
+
+def _files_below(tree: Tree, directory: str) -> tuple[list[str], list[str]]:
+    """Return the regular files of a folder, and what in it no manifest can list."""
+    refused: list[str] = []
+    for strict in (True, False):
+        try:
+            return tree.list_files(directory, strict=strict), refused
+        except MissingFile:  # what is listed below it is named as missing already
+            return [], refused
+        except UnsafePath as error:
+            refused = [f"{error.where} {error.text}, so no manifest can list it"]
+    return [], refused

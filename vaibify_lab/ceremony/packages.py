@@ -1,0 +1,178 @@
+"""Tier 2 without an engine: requirements.lock's structure, and its hashes against the index.
+
+Nothing is downloaded and nothing of a package runs. What only an installation could show is said
+to be unchecked.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from packaging.version import Version
+
+from vaibify_lab.ceremony.index import OfferedFile, ask, host_of, index_urls
+from vaibify_lab.ceremony.report import TierProblem, TierReport, problem, some
+from vaibify_lab.core.errors import CannotCheck
+from vaibify_lab.envelope.lock import NAME, Lock, LockedPackage, parse_lock
+from vaibify_lab.envelope.lock_compile import this_platform
+
+_TIER = 2
+OFFERED = "hashes offered by the index (nothing downloaded)"
+NONE_DECLARED = "none declared"
+_DEPENDENCIES = (
+    "not checked without a container engine: that everything the listed packages need is listed too"
+)
+
+
+def check_packages(
+    lock_bytes: bytes | None,
+    declared_none: bool,
+    *,
+    indexes: Sequence[str] | None = None,
+    offline: bool = False,
+) -> TierReport:
+    """Check a lock as far as that goes without its environment.
+
+    Parameters
+    ----------
+    lock_bytes : bytes or None
+        requirements.lock; None when it is missing.
+    declared_none : bool
+        The workflow declares ``bNoPythonPackages``.
+    indexes : sequence of str, optional
+        Index URLs to ask; by default those of pip's and uv's environment variables.
+    offline : bool
+        Ask nobody: then the structure alone can be said.
+    """
+    if lock_bytes is None:
+        return _without_lock(declared_none)
+    lock = parse_lock(lock_bytes, declared_none=declared_none)
+    if declared_none and lock.packages:
+        text = f"lists {len(lock.packages)} packages, but the workflow declares bNoPythonPackages"
+        return _failed(lock, [problem("declared-none", text, NAME)])
+    if lock.problems:
+        return _failed(lock, [_lock_problem(one.line, one.code, one.text) for one in lock.problems])
+    if not lock.packages:
+        return TierReport(_TIER, "passed", NONE_DECLARED)
+    urls = index_urls(os.environ) if indexes is None else indexes
+    if offline or not urls:
+        return _structure_only(lock, "offline, as asked" if offline else "no index is to be asked")
+    names = sorted({one.name for one in lock.packages if one.url is None})
+    try:
+        offers = ask(names, urls)
+    except CannotCheck as error:
+        return _structure_only(lock, error.text)
+    return _report(lock, offers, urls)
+
+
+def _without_lock(declared_none: bool) -> TierReport:
+    if declared_none:
+        return TierReport(_TIER, "passed", NONE_DECLARED)
+    text = "does not exist; make it: jupyter vaibify envelope --only lock"
+    found = (problem("no-lock", text, NAME),)
+    return TierReport(_TIER, "failed", f"FAILED, no {NAME}", problems=found, missing_input=True)
+
+
+def _lock_problem(line: int, code: str, text: str) -> TierProblem:
+    return problem(code, f"line {line}: {text}" if line else text, NAME)
+
+
+def _failed(lock: Lock, problems: Sequence[TierProblem]) -> TierReport:
+    line = f"FAILED, {NAME} is refused ({_count(len(problems), 'problem')})"
+    return TierReport(
+        _TIER,
+        "failed",
+        line,
+        listed=len(lock.packages),
+        problems=tuple(problems),
+        warnings=tuple(_warnings(lock)),
+    )
+
+
+def _structure_only(lock: Lock, reason: str) -> TierReport:
+    return TierReport(
+        _TIER,
+        "not-checkable",
+        f"structure only: {reason}",
+        listed=len(lock.packages),
+        warnings=tuple(_warnings(lock)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """One package against what is offered; ``unchecked`` says why nothing could be compared."""
+
+    problem: TierProblem | None = None
+    unchecked: str | None = None
+    yanked: str | None = None
+
+
+def _compare(package: LockedPackage, files: Sequence[OfferedFile]) -> _Compared:
+    if package.url is not None:
+        return _Compared(unchecked=f"{package.name} (comes from a URL)")
+    name = f"{package.name} {package.version}"
+    version = Version(package.version)
+    same = [file for file in files if file.version == version]
+    if not same:
+        return _Compared(problem("not-offered", f"{name} is not offered by the index", NAME))
+    offered = {file.sha256 for file in same if file.sha256}
+    unknown = [sha256 for sha256 in package.hashes if sha256 not in offered]
+    if unknown and not all(file.sha256 for file in same):
+        return _Compared(unchecked=f"{name} (the index gives no SHA-256)")
+    if unknown:
+        text = (
+            f"{name}: {len(unknown)} of {_count(len(package.hashes), 'listed hash', 'es')} not "
+            f"offered by the index, sha256:{unknown[0][:12]}... first"
+        )
+        return _Compared(_lock_problem(package.line, "hash-not-offered", text))
+    return _Compared(yanked=name if all(file.yanked for file in same) else None)
+
+
+def _report(
+    lock: Lock, offers: Mapping[str, Sequence[OfferedFile]], urls: Sequence[str]
+) -> TierReport:
+    compared = [_compare(one, offers.get(one.name, ())) for one in lock.packages]
+    problems = tuple(one.problem for one in compared if one.problem)
+    unchecked = [one.unchecked for one in compared if one.unchecked]
+    warnings = list(_warnings(lock))
+    if yanked := [one.yanked for one in compared if one.yanked]:
+        warnings.append(f"withdrawn (yanked) by their authors: {some(yanked)}")
+    line = OFFERED
+    if problems:
+        asked = ", ".join(host_of(url) for url in urls)
+        line = f"FAILED, {_count(len(problems), 'package')} not as {asked} offers"
+    elif unchecked:
+        line = f"structure only: not comparable: {some(unchecked)}"
+    return TierReport(
+        _TIER,
+        "failed" if problems else "not-checkable" if unchecked else "passed",
+        line,
+        listed=len(lock.packages),
+        checked=len(compared) - len(unchecked),
+        problems=problems,
+        warnings=tuple(warnings),
+    )
+
+
+def _warnings(lock: Lock) -> Iterator[str]:
+    yield _DEPENDENCIES
+    here = f"{sys.version_info.major}.{sys.version_info.minor}"
+    if lock.python is None or lock.platform is None:
+        yield f"{NAME} does not say for which Python and platform it was made"
+    elif (lock.python, lock.platform) != (here, this_platform()):
+        made_on = lock.platform.split("-", 1)[0]
+        yield (
+            f"lock is for {made_on}/{lock.python} ({lock.platform}); "
+            f"here is {sys.platform}/{here} ({this_platform()})"
+        )
+    if lock.indexes:
+        hosts = sorted({host_of(url) for url in lock.indexes})
+        yield f"{NAME} names indexes of its own, which were not asked: {some(hosts)}"
+
+
+def _count(number: int, one: str, many: str = "s") -> str:
+    return f"{number} {one}{'' if number == 1 else many}"

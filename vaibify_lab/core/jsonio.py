@@ -5,20 +5,29 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import unicodedata
 from typing import Any
 
 from vaibify_lab.core.errors import InvalidFile
+from vaibify_lab.core.paths import shown
 
 MAX_BYTES = 64 * 2**20
 MAX_DEPTH = 60
+MAX_MARKS = 3_000_000  # quotes, commas and opening brackets: what time and memory grow with
+MAX_OBJECTS = 300_000
+_BOM = b"\xef\xbb\xbf"
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_LONG_NUMBER = re.compile(rb"[0-9]{20}")
+_LONE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+_LONE = re.compile("[\ud800-\udfff]")
 
 
 def loads(data: bytes, where: str, *, limit: int = MAX_BYTES) -> Any:
     """Parse a JSON document that somebody else may have made to hurt us.
 
-    Refuses what is too large, too deep, not UTF-8, has a key twice, or holds NaN or numbers of
-    absurd length. ``where`` names the file in the error.
+    Refuses what is too large, too deep, not UTF-8, has a key twice, or holds NaN, half a
+    character (a lone surrogate) or numbers of absurd length. ``where`` names the file in the error.
 
     Raises
     ------
@@ -29,13 +38,23 @@ def loads(data: bytes, where: str, *, limit: int = MAX_BYTES) -> Any:
         raise InvalidFile(f"is {len(data)} bytes, more than the {limit} allowed", where=where)
     if not data.strip():
         raise InvalidFile("is empty", where=where, action="expected a JSON object")
-    _check_depth(data, where)
+    if data.startswith(_BOM):
+        text = "starts with a byte order mark"
+        raise InvalidFile(text, where=where, action="save it as UTF-8 without a BOM")
+    _check_size(data, where)
+    value = _parse(data, where)
+    if _LONE_ESCAPE.search(data) and _LONE.search(json.dumps(value, ensure_ascii=False)):
+        raise InvalidFile("holds half a character (a lone \\ud800 to \\udfff)", where=where)
+    return value
+
+
+def _parse(data: bytes, where: str) -> Any:
     try:
         return json.loads(
             data.decode("utf-8"),
             object_pairs_hook=_no_duplicates,
             parse_constant=_refuse_constant,
-            parse_int=_bounded_int,
+            parse_int=_bounded_int if _LONG_NUMBER.search(data) else None,
             parse_float=_finite,
         )
     except UnicodeDecodeError as error:
@@ -49,14 +68,20 @@ def loads(data: bytes, where: str, *, limit: int = MAX_BYTES) -> Any:
 
 
 def dumps(value: Any) -> bytes:
-    """Write a file of ours: two spaces, sorted keys, final newline."""
+    r"""Write a file of ours: two spaces, sorted keys, final newline.
+
+    A byte of a file name that is not UTF-8 is written as the text ``\xNN``.
+    """
     text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    return (text + "\n").encode("utf-8", "surrogateescape")
+    return (_without_lone(text) + "\n").encode("utf-8")
 
 
 def line(value: Any) -> bytes:
     """Write one JSON line (journals, streaming answers)."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    if "\\ud" in text:
+        text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(json.loads(_without_lone(text)), separators=(",", ":"))
     return (text + "\n").encode("ascii")
 
 
@@ -68,7 +93,7 @@ def canonical(value: Any) -> bytes:
     """
     return json.dumps(
         _normal(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    ).encode("utf-8", "surrogateescape")
+    ).encode("utf-8", "backslashreplace")
 
 
 def digest(value: Any) -> str:
@@ -84,7 +109,10 @@ def _normal(value: Any) -> Any:
             raise ValueError("a fingerprint cannot hold NaN or infinity")
         return int(value) if value == int(value) and abs(value) < 2**53 else value
     if isinstance(value, dict):
-        return {_normal(str(key)): _normal(item) for key, item in value.items()}
+        normal = {_normal(str(key)): _normal(item) for key, item in value.items()}
+        if len(normal) < len(value):  # two names that only normalising makes equal: keep both
+            return {str(key): _normal(item) for key, item in value.items()}
+        return normal
     if isinstance(value, list | tuple):
         return [_normal(item) for item in value]
     return value
@@ -96,7 +124,7 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise ValueError(f"the key {key!r} stands twice in one object")
+                raise ValueError(f"the key {key[:80]!r} stands twice in one object")
             seen.add(key)
     return result
 
@@ -112,27 +140,40 @@ def _bounded_int(text: str) -> int:
 
 
 def _finite(text: str) -> float:
+    if len(text) > 400:
+        raise ValueError(f"a number of {len(text)} characters")
     value = float(text)
     if not math.isfinite(value):
         raise ValueError(f"the number {text[:20]} is too large")
     return value
 
 
-def _check_depth(data: bytes, where: str) -> None:
-    """Refuse deep nesting before the parser recurses into it (strings are skipped)."""
-    if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
-        return
+def _without_lone(text: str) -> str:
+    """Spell out, in JSON text, what UTF-8 cannot hold."""
+    return _LONE.sub(lambda match: shown(match[0]).replace("\\", "\\\\"), text)
+
+
+def _check_size(data: bytes, where: str) -> None:
+    """Refuse what would take the parser long or deep, before it begins."""
+    marks = sum(data.count(mark) for mark in (b'"', b",", b"[", b"{"))
+    if marks > MAX_MARKS or data.count(b"{") > MAX_OBJECTS:
+        raise InvalidFile("holds more values than any project needs", where=where)
+    if data.count(b"[") + data.count(b"{") > MAX_DEPTH and _depth(data) > MAX_DEPTH:
+        raise InvalidFile(f"is nested deeper than {MAX_DEPTH} levels", where=where)
+
+
+def _depth(data: bytes) -> int:
+    """Count nesting outside strings, up to the first level too many."""
+    if b"\\" in data:
+        data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
     depth = deepest = 0
-    outside = data.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')[::2]
-    for piece in outside:
-        for byte in piece:
-            if byte in b"[{":
-                depth += 1
-                deepest = max(deepest, depth)
-            elif byte in b"]}":
-                depth -= 1
-        if deepest > MAX_DEPTH:
-            raise InvalidFile(f"is nested deeper than {MAX_DEPTH} levels", where=where)
+    for byte in b"".join(data.split(b'"')[::2]).translate(None, _NOT_BRACKETS):
+        depth += 1 if byte in b"[{" else -1
+        if depth > deepest:
+            deepest = depth
+            if deepest > MAX_DEPTH:
+                break
+    return deepest
 
 
 def _has_conflict(data: bytes) -> bool:

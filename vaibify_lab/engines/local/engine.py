@@ -1,0 +1,158 @@
+"""The engine that runs steps on this machine, without a container."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Literal
+
+from vaibify_lab.core.errors import DiskFull, ToolFailed, ToolMissing
+from vaibify_lab.engines.base import Isolation, Launch
+from vaibify_lab.engines.local import bubblewrap, start, tiers, vetting
+from vaibify_lab.engines.local.environment import minimal, search_path
+from vaibify_lab.engines.local.handle import LocalHandle
+from vaibify_lab.engines.local.order import Order, dump
+from vaibify_lab.engines.local.python import PythonEnvironment, environment_for
+
+# A stop reaches a step's programs, not only its shell: without this the shell would die at once
+# and, inside bubblewrap, take them with it before their grace is over.
+ON_STOP = "trap 'exit 143' TERM; "
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/shm")  # noqa: S108
+APPEARING = 1.0  # seconds that a supervisor whose starter died may need to record itself
+
+
+class LocalEngine:
+    """Steps under a supervisor, in bubblewrap, under Landlock, or plain.
+
+    Parameters
+    ----------
+    tier : {"auto", "bwrap", "landlock", "plain"}
+        "auto" is the strongest that works here.
+    python : PythonEnvironment, optional
+        What ``python`` is in a step; the starter's own when absent.
+
+    Raises
+    ------
+    ToolMissing
+        The tier does not work here.
+    """
+
+    kind = "local"
+
+    def __init__(
+        self,
+        tier: Literal["auto", "bwrap", "landlock", "plain"] = "auto",
+        python: PythonEnvironment | None = None,
+    ) -> None:
+        self.tier = tiers.choose(tier)
+        self.python = python or environment_for(None)
+
+    @property
+    def isolation(self) -> Isolation:
+        """What a step is held in."""
+        return "none" if self.tier == "plain" else "sandbox"
+
+    def describe(self) -> dict[str, Any]:
+        """Return the tier, what it cannot prevent, and where Python's packages come from."""
+        return {
+            "kind": self.kind,
+            "tier": self.tier,
+            "cannot_prevent": tiers.cannot_prevent(self.tier),
+            "python": {
+                "version": self.python.version,
+                "source": self.python.source,
+                "lock": self.python.lock_hash,
+            },
+        }
+
+    def container_root(self, tree: Path, project_name: str) -> str:
+        """Return where a step sees the project: the host's path except in bubblewrap."""
+        return bubblewrap.seen_at(project_name) if self.tier == "bwrap" else str(tree)
+
+    def exchange_root(self, exchange: Path) -> str:
+        """Return where a step sees its exchange folder: the host's path except in bubblewrap."""
+        return bubblewrap.EXCHANGE if self.tier == "bwrap" else str(exchange)
+
+    def launch(self, launch: Launch) -> LocalHandle:
+        """Start a step; return once its supervisor is on record.
+
+        Raises
+        ------
+        UnsafePath, MissingFile, UsageError
+            The request cannot be met, and why.
+        ToolMissing
+            There is no bash.
+        ToolFailed, DiskFull
+            The supervisor could not start.
+        """
+        vetting.vet(launch)
+        bash = self._bash()
+        vetting.lay_read_only(launch, by_link=self.tier != "bwrap")
+        scratch = _scratch(launch.state)
+        (scratch / "tmp" / "home").mkdir(mode=0o700, parents=True)
+        _start_supervisor(self._order(launch, bash, scratch), launch.state)
+        return LocalHandle(launch.state)
+
+    def find(self, state: Path) -> LocalHandle | None:
+        """Find a step by its state folder; None if it was never started."""
+        until = time.monotonic() + APPEARING
+        while not (state / "supervisor.json").exists():
+            if not _scratch(state).exists() or time.monotonic() > until:
+                return None
+            time.sleep(0.01)
+        return LocalHandle(state)
+
+    def _bash(self) -> str:
+        found = shutil.which("bash", path=search_path(self.python.prefix))
+        if found is None:
+            raise ToolMissing("bash is not installed", action="install bash; steps run in it")
+        return found
+
+    def _order(self, launch: Launch, bash: str, scratch: Path) -> Order:
+        sandboxed = self.tier == "bwrap"
+        temporary = str(scratch / "tmp")
+        seen = "/tmp" if sandboxed else temporary  # noqa: S108  its own /tmp
+        environment = minimal(self.python.prefix, seen, launch.network) | dict(launch.environment)
+        devices = bubblewrap.graphics_devices() if launch.resources.gpus else []
+        shared = [str(launch.exchange)] if launch.exchange else []
+        return Order(
+            program=[bash, "-c", ON_STOP + launch.script],
+            environment=environment,
+            directory=str(launch.tree / launch.directory),
+            tree=str(launch.tree),
+            writable=list(launch.writable),
+            scratch=str(scratch),
+            log_limit=launch.log_limit,
+            memory=(launch.resources.memory_megabytes or 0) * 2**20,
+            sandbox=bubblewrap.options(launch, self.python, environment, temporary)
+            if sandboxed
+            else [],
+            landlock=[*shared, temporary, *DEVICES, *devices] if self.tier == "landlock" else [],
+            deny_tcp=not launch.network,
+        )
+
+
+def _scratch(state: Path) -> Path:
+    return state.with_name(f"{state.name}.scratch")
+
+
+def _start_supervisor(order: Order, state: Path) -> None:
+    if not sys.executable:
+        raise ToolMissing("the running Python has no path of its own, so no step can be started")
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", start.__file__, str(state.absolute())],
+        input=dump(order),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env={},
+        start_new_session=True,
+        check=False,
+    )
+    if done.returncode:
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
+        if "No space left" in lines[-1]:
+            raise DiskFull("the step's supervisor could not start", where=str(state))
+        raise ToolFailed(f"the step's supervisor did not start: {lines[-1]}", where=str(state))

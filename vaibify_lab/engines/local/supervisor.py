@@ -1,0 +1,76 @@
+"""One step's supervisor: a process that starts it, watches it to its end and says how it ended.
+
+Runs in the state folder. On disk there: ``stdout``, ``stderr``; ``supervisor.json`` before the
+step begins; ``status.json`` at the end, which counts only once the supervisor is gone, so that no
+step ends itself by writing one; ``stop``, written by whoever wants the step stopped, with the
+seconds of grace; ``supervisor.log``, empty unless the supervisor itself failed.
+"""
+
+from __future__ import annotations
+
+import os
+
+from vaibify_lab.engines.local import processes
+from vaibify_lab.engines.local.child import Child
+from vaibify_lab.engines.local.order import Order
+from vaibify_lab.engines.local.signals import signal
+from vaibify_lab.engines.local.streams import Stream
+
+DEAF_TO = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
+
+
+def run(order: Order, ready: int) -> None:
+    """Supervise one step; announce on ``ready`` when it is on record; never return."""
+    streams = [Stream(name, order.log_limit) for name in ("stdout", "stderr")]
+    child = Child(order, streams[0].entry, streams[1].entry)
+    # From here on the child gets ready beside us, so what we need for ourselves is loaded now.
+    from vaibify_lab.engines.local import notes
+    from vaibify_lab.engines.local.watch import Watch
+
+    _settle()
+    notes.reserve()
+    notes.record(child.pid, [one.source for one in streams])
+    watch = Watch(child, streams, sandboxed=bool(order.sandbox))
+    os.write(ready, b"\n")
+    os.close(ready)
+    child.release()
+    notes.write_status(watch.until_end())
+    remove_tree(order.scratch)
+    os._exit(0)
+
+
+def remove_tree(folder: str) -> None:
+    """Remove a folder in which a step may have taken rights away; leave what resists."""
+    try:
+        os.chmod(folder, 0o700)
+        entries = list(os.scandir(folder))
+    except OSError:
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            remove_tree(entry.path)
+        else:
+            _quietly_unlink(entry.path)
+    try:
+        os.rmdir(folder)
+    except OSError:
+        return
+
+
+def _quietly_unlink(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        return
+
+
+def _settle() -> None:
+    """Become the one that inherits orphans, deaf to hang-ups, without a terminal."""
+    if processes.LINUX:
+        processes.prctl(processes.PR_SET_CHILD_SUBREAPER, 1)
+    for number in DEAF_TO:
+        signal.signal(number, signal.SIG_IGN)
+    null = os.open(os.devnull, os.O_RDWR)
+    log = os.open("supervisor.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    for source, target in ((null, 0), (null, 1), (log, 2)):
+        os.dup2(source, target)

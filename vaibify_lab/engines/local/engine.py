@@ -116,8 +116,9 @@ class LocalEngine:
         temporary = str(scratch / "tmp")
         seen = "/tmp" if sandboxed else temporary  # noqa: S108  its own /tmp
         environment = minimal(self.python.prefix, seen, launch.network) | dict(launch.environment)
-        devices = bubblewrap.graphics_devices() if launch.resources.gpus else []
-        shared = [str(launch.exchange)] if launch.exchange else []
+        granted = [temporary, *DEVICES]
+        granted += bubblewrap.graphics_devices() if launch.resources.gpus else []
+        granted += [] if launch.exchange is None else [str(launch.exchange)]
         return Order(
             program=[bash, "-c", ON_STOP + launch.script],
             environment=environment,
@@ -130,7 +131,7 @@ class LocalEngine:
             sandbox=bubblewrap.options(launch, self.python, environment, temporary)
             if sandboxed
             else [],
-            landlock=[*shared, temporary, *DEVICES, *devices] if self.tier == "landlock" else [],
+            landlock=granted if self.tier == "landlock" else [],
             deny_tcp=not launch.network,
         )
 

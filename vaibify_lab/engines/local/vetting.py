@@ -29,7 +29,7 @@ def vet(launch: Launch) -> None:
         A name, variable or script that no operating system takes; a used state folder.
     """
     _vet_words(launch)
-    _vet_state(launch.state)
+    _vet_places(launch.state, launch.exchange)
     with Descent(launch.tree) as descent:
         for path in (launch.directory, *launch.writable):
             _vet_folder(descent, path)
@@ -87,7 +87,9 @@ def _vet_words(launch: Launch) -> None:
             raise UsageError(text, where=launch.slug)
 
 
-def _vet_state(state: Path) -> None:
+def _vet_places(state: Path, exchange: Path | None) -> None:
+    if exchange is not None and (exchange.is_symlink() or not exchange.is_dir()):
+        raise UnsafePath("is not a folder that a step can share", where=str(exchange))
     if not state.is_dir():
         raise UsageError("is not a folder for a step's state", where=str(state))
     if os.listdir(state):

@@ -74,7 +74,7 @@ def read_project_file(tree: Tree) -> ProjectFile:
 
 def is_name(text: str) -> bool:
     """Tell whether a text can be a project's name."""
-    return _NAME.fault(text, "projectName") is None
+    return _NAME.fault(text) is None
 
 
 def _load(data: bytes) -> dict[str, Any]:

@@ -1,0 +1,128 @@
+"""``init``: the files that make a git repository a project; a file that is there is never touched.
+
+The exceptions are two files of git's that are lists of lines: a missing line is added at their end.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from contextlib import suppress
+from dataclasses import dataclass
+
+import yaml
+
+from vaibify_lab.core.errors import UsageError, VaibifyError
+from vaibify_lab.core.workflow_keys import FORMAT
+from vaibify_lab.envelope.manifest import ATTRIBUTE_LINE
+from vaibify_lab.files.clone_reasons import ignore_rules
+from vaibify_lab.files.factstore import LOCAL
+from vaibify_lab.files.git import Repository
+from vaibify_lab.files.tree import Tree
+from vaibify_lab.runs import project_file
+
+WORKFLOW, REQUIREMENTS = "workflow.json", "requirements.in"
+ATTRIBUTES, IGNORED = ".gitattributes", ".vaibify/.gitignore"
+_CONTAINER_CONF = """\
+# Repositories that go into the image, one a line:
+# name|url|branch-tag-or-commit|method[|destination]
+# method: pip_editable, pip_no_deps, c_and_pip, scripts_only or reference
+"""
+_REQUIREMENTS = """\
+# The Python packages that the steps import, one a line, such as: numpy>=1.26
+# `jupyter vaibify envelope --only lock` pins them, with hashes, in requirements.lock.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Initialised:
+    """Repository paths: ``written`` anew or added to, ``left`` as they were, ``ignored`` by git.
+
+    The last are among the first two; ``ignored`` maps each to the rule with its file and line.
+    """
+
+    written: tuple[str, ...]
+    left: tuple[str, ...]
+    ignored: dict[str, str]
+
+
+def init_project(tree: Tree, repository: Repository, *, name: str | None = None) -> Initialised:
+    """Write vaibify.yml, container.conf, workflow.json, requirements.in and what git must know.
+
+    Parameters
+    ----------
+    tree : Tree
+        The repository's root.
+    repository : Repository
+        Asked which of the files git would ignore.
+    name : str, optional
+        The project's name; the folder's when absent.
+
+    Raises
+    ------
+    UsageError
+        The name cannot be a project's.
+    """
+    wanted = _contents(tree, name)
+    written = [path for path, text in wanted.items() if _write_new(tree, path, text)]
+    lines = {IGNORED: f"{LOCAL.rpartition('/')[2]}/", ATTRIBUTES: ATTRIBUTE_LINE}
+    written += [path for path, line in lines.items() if _add_line(tree, path, line)]
+    every = [*wanted, *lines]
+    left = tuple(path for path in every if path not in written)
+    return Initialised(tuple(written), left, ignore_rules(repository, every))
+
+
+def _contents(tree: Tree, name: str | None) -> dict[str, str]:
+    project = project_file.read_project_file(tree)
+    chosen = name or project.name
+    if not project_file.is_name(chosen):
+        text = f"{chosen[:100]!r} cannot be a project's name"
+        raise UsageError(text, action="use letters, digits, '.', '_' and '-'")
+    found = {
+        project_file.PATH: _project_text(chosen),
+        "container.conf": _CONTAINER_CONF,
+        WORKFLOW: _workflow_text(chosen),
+    }
+    if not _has_packages_in_pyproject(tree):
+        packages = "".join(f"{one}\n" for one in project.python_packages)
+        found[REQUIREMENTS] = _REQUIREMENTS + packages
+    return found
+
+
+def _project_text(name: str) -> str:
+    value = yaml.safe_dump({"projectName": name}, allow_unicode=True)
+    return f"{value}# true: no step reaches the network.\nnetworkIsolation: false\n"
+
+
+def _workflow_text(name: str) -> str:
+    value = {
+        "sFormat": FORMAT,
+        "sWorkflowName": name,
+        "sPlotDirectory": "plots",
+        "sFigureType": "pdf",
+        "listSteps": [],
+    }
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def _has_packages_in_pyproject(tree: Tree) -> bool:
+    """Tell whether pyproject.toml is the source of packages already."""
+    with suppress(VaibifyError, ValueError):
+        return "project" in tomllib.loads(tree.read("pyproject.toml").decode("utf-8"))
+    return False
+
+
+def _write_new(tree: Tree, path: str, text: str) -> bool:
+    if tree.lstat(path) is not None:
+        return False
+    tree.write(path, text.encode("utf-8"))
+    return True
+
+
+def _add_line(tree: Tree, path: str, line: str) -> bool:
+    there = b"" if tree.lstat(path) is None else tree.read(path)
+    if line.encode() in (one.strip() for one in there.split(b"\n")):
+        return False
+    gap = b"" if there.endswith(b"\n") or not there else b"\n"
+    tree.write(path, there + gap + line.encode() + b"\n")
+    return True

@@ -35,7 +35,7 @@ def named_by(commands: Iterable[str], directory: str) -> Named:
     modules: dict[str, None] = {}
     mentioned: dict[str, None] = {}
     for command in commands:
-        for words in _simple_commands(command):
+        for words in simple_commands(command):
             _read_one(words, directory, scripts, modules, mentioned)
     return Named(tuple(scripts), tuple(modules), tuple(mentioned))
 
@@ -91,7 +91,7 @@ def _program_of(arguments: list[str]) -> tuple[str, str] | None:
     return None
 
 
-def _simple_commands(command: str) -> list[list[str]]:
+def simple_commands(command: str) -> list[list[str]]:
     """Split a shell command into its simple commands' words, quotes removed."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars="();<>|&\n")
     lexer.whitespace = " \t\r"

@@ -32,11 +32,12 @@ def check_image(environment: EnvironmentFile | None, missing: bool) -> TierRepor
         text = "does not exist; write it: jupyter vaibify envelope --only environment"
         found = (problem("no-environment", text, NAME),)
         return TierReport(_TIER, "failed", f"FAILED, no {NAME}", problems=found, missing_input=True)
-    if environment.image_name is None and environment.registry_digest is None:
+    name = environment.image_name or environment.config_digest
+    if environment.registry_digest is None and name is None:
         return TierReport(_TIER, "not-checkable", NO_IMAGE)
     if environment.registry_digest is None:
-        name = shown(environment.image_name or "")
-        text = f"{name} was never pushed, so nobody can pull it: jupyter vaibify build --push REF"
+        action = "jupyter vaibify build --push REF"
+        text = f"{shown(name or '')} was never pushed, so nobody can pull it: {action}"
         found = (problem("never-pushed", text, NAME),)
         return TierReport(_TIER, "failed", "FAILED, never pushed", listed=1, problems=found)
     return TierReport(_TIER, "not-checkable", NO_ENGINE, listed=1)

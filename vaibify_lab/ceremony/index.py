@@ -1,7 +1,7 @@
 """What a Python package index offers: the hashes of each version's files, nothing downloaded.
 
 pypi-simple speaks both forms of the simple repository API (HTML and JSON) and knows the default
-index, so that no host stands here.
+index, so that no host stands here. It takes a second to import, so only who asks imports it.
 """
 
 from __future__ import annotations
@@ -13,18 +13,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from threading import Event
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from packaging.version import InvalidVersion, Version
-from pypi_simple import (
-    PYPI_SIMPLE_ENDPOINT,
-    DistributionPackage,
-    NoSuchProjectError,
-    PyPISimple,
-    UnsupportedRepoVersionError,
-)
 
 from vaibify_lab.core.errors import CannotCheck
+
+if TYPE_CHECKING:
+    from pypi_simple import DistributionPackage, PyPISimple
 
 SECONDS = 15.0
 _WORKERS = 8
@@ -43,12 +40,14 @@ class OfferedFile:
     yanked: bool
 
 
-def index_urls(environ: Mapping[str, str]) -> tuple[str, ...]:
+def configured_indexes(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return the indexes that pip and uv would ask, by their environment variables.
 
     Empty when they are told to ask none. Folders (``file:``) are left out: they are places of one
     machine.
     """
+    from pypi_simple import PYPI_SIMPLE_ENDPOINT
+
     if any(environ.get(key, "").lower() in ("1", "true", "yes", "on") for key in _NONE):
         return ()
     default = next((environ[key] for key in _DEFAULTS if environ.get(key)), PYPI_SIMPLE_ENDPOINT)
@@ -87,6 +86,8 @@ def ask(
 def _ask_group(
     urls: Sequence[str], seconds: float, stop: Event, names: Sequence[str]
 ) -> dict[str, tuple[OfferedFile, ...]]:
+    from pypi_simple import PyPISimple
+
     found: dict[str, tuple[OfferedFile, ...]] = {}
     with ExitStack() as stack:
         clients = [stack.enter_context(PyPISimple(url)) for url in urls]
@@ -104,6 +105,8 @@ def _ask_group(
 
 
 def _files(client: PyPISimple, name: str, seconds: float) -> Iterator[OfferedFile]:
+    from pypi_simple import NoSuchProjectError, UnsupportedRepoVersionError
+
     try:
         page = client.get_project_page(name, timeout=seconds)
     except NoSuchProjectError:

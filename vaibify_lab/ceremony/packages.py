@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from packaging.version import Version
 
-from vaibify_lab.ceremony.index import OfferedFile, ask, host_of, index_urls
+from vaibify_lab.ceremony.index import OfferedFile, ask, configured_indexes, host_of
 from vaibify_lab.ceremony.report import TierProblem, TierReport, problem, some
 from vaibify_lab.core.errors import CannotCheck
 from vaibify_lab.envelope.lock import NAME, Lock, LockedPackage, parse_lock
@@ -31,7 +31,7 @@ def check_packages(
     lock_bytes: bytes | None,
     declared_none: bool,
     *,
-    indexes: Sequence[str] | None = None,
+    index_urls: Sequence[str] | None = None,
     offline: bool = False,
 ) -> TierReport:
     """Check a lock as far as that goes without its environment.
@@ -42,8 +42,8 @@ def check_packages(
         requirements.lock; None when it is missing.
     declared_none : bool
         The workflow declares ``bNoPythonPackages``.
-    indexes : sequence of str, optional
-        Index URLs to ask; by default those of pip's and uv's environment variables.
+    index_urls : sequence of str, optional
+        Indexes to ask; by default those of pip's and uv's environment variables.
     offline : bool
         Ask nobody: then the structure alone can be said.
     """
@@ -57,7 +57,7 @@ def check_packages(
         return _failed(lock, [_lock_problem(one.line, one.code, one.text) for one in lock.problems])
     if not lock.packages:
         return TierReport(_TIER, "passed", NONE_DECLARED)
-    urls = index_urls(os.environ) if indexes is None else indexes
+    urls = configured_indexes(os.environ) if index_urls is None else index_urls
     if offline or not urls:
         return _structure_only(lock, "offline, as asked" if offline else "no index is to be asked")
     names = sorted({one.name for one in lock.packages if one.url is None})
@@ -144,7 +144,7 @@ def _report(
     line = OFFERED
     if problems:
         asked = ", ".join(host_of(url) for url in urls)
-        line = f"FAILED, {_count(len(problems), 'package')} not as {asked} offers"
+        line = f"FAILED, {_count(len(problems), 'package')} not what {asked} offers"
     elif unchecked:
         line = f"structure only: not comparable: {some(unchecked)}"
     return TierReport(

@@ -24,10 +24,11 @@ MAX_BYTES = 64 * 2**20
 MAX_LINES = 1_000_000
 MAX_PROBLEMS = 1_000
 _NAMED = 20
+_NO_FILES = (b"", b".", b"..", b"-")  # "-" is standard input to sha256sum
 _DRIVE = re.compile(rb"[A-Za-z]:[\\/]")
 _LINE = re.compile(rb"(\\?)([0-9A-Fa-f]{64}) [ *](.+)", re.DOTALL)
-# What nearly every line is, at once: no part of the path starts with a dot, none is too long.
-_ORDINARY = re.compile(rb"([0-9a-f]{64})  ((?:[\w-][\w.-]{0,200}/){0,15}[\w-][\w.-]{0,200})")
+# What nearly every line is, at once: no part of the path starts with a dot or is too long.
+_ORDINARY = re.compile(rb"([0-9a-f]{64})  ((?:\w[\w.-]{0,200}/){0,15}\w[\w.-]{0,200})")
 _ESCAPE = re.compile(rb"\\(.?)", re.DOTALL)
 _MEANING = {b"\\": b"\\", b"n": b"\n", b"r": b"\r"}
 
@@ -82,7 +83,7 @@ def format_manifest(hashes: Mapping[str, str]) -> bytes:
 def _written(name: bytes, sha256: str) -> bytes:
     parts = name.split(b"/")
     too_long = max(map(len, parts)) > LONGEST_COMPONENT or len(name) > LONGEST_PATH
-    outside = name.startswith((b"/", b"../")) or name in (b"", b".", b"..") or _DRIVE.match(name)
+    outside = name.startswith((b"/", b"../")) or name in _NO_FILES or _DRIVE.match(name)
     unusual = posixpath.normpath(name) != name or b"\0" in name
     if outside or unusual or too_long or len(parts) > MAX_DEPTH:
         text = "is not a plain path inside the project, so no manifest can list it"
@@ -217,6 +218,8 @@ def _fault(name: bytes) -> tuple[str, str]:
         return "unsafe-path", f"is nested deeper than {MAX_DEPTH} folders"
     if b"\0" in name:
         return "unsafe-path", "holds a NUL byte"
+    if name == b"-":
+        return "unsafe-path", "is '-', which sha256sum takes for standard input"
     if _DRIVE.match(name):
         return "unsafe-path", "starts with a drive letter"
     return "", ""

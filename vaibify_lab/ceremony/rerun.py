@@ -1,0 +1,209 @@
+"""Tier 4: the workflow run again on a copy, its outputs compared with those that are here."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from vaibify_lab.core.errors import VaibifyError
+from vaibify_lab.core.facts import RunRecord
+from vaibify_lab.core.model import Workflow
+from vaibify_lab.core.observed import MISSING, FileState
+from vaibify_lab.core.paths import shown
+from vaibify_lab.envelope import environment
+from vaibify_lab.files.git import Repository
+from vaibify_lab.files.hashing import hash_many
+from vaibify_lab.files.tree import Tree
+from vaibify_lab.runs.enveloping import manifested
+from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow
+from vaibify_lab.runs.opened import Opened
+from vaibify_lab.runs.options import RunOptions
+from vaibify_lab.runs.start import start_run
+
+OutputVerdict = Literal["identical", "different", "not produced"]
+Tell = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One output after a rerun."""
+
+    path: str
+    verdict: OutputVerdict
+
+    def as_json(self) -> dict[str, str]:
+        """Return the JSON answer's form."""
+        return {"path": self.path, "verdict": self.verdict}
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """What a rerun came to. ``problems`` are sentences: why it could not begin, or what failed."""
+
+    outputs: tuple[Compared, ...]
+    problems: tuple[str, ...]
+    engine: str
+
+    @property
+    def passed(self) -> bool:
+        """Tell whether there was something to compare and all of it is identical."""
+        same = all(one.verdict == "identical" for one in self.outputs)
+        return bool(self.outputs) and same and not self.problems
+
+    @property
+    def line(self) -> str:
+        """The right part of the printed line."""
+        same = sum(one.verdict == "identical" for one in self.outputs)
+        head = "" if self.passed else "FAILED, "
+        if not self.outputs and self.problems:
+            return f"FAILED, {self.problems[0]}"
+        return f"{head}{same} of {len(self.outputs)} outputs identical ({self.engine})"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the JSON answer's form."""
+        return {
+            "passed": self.passed,
+            "engine": self.engine,
+            "outputs": [one.as_json() for one in self.outputs],
+            "problems": list(self.problems),
+        }
+
+
+def rerun(opened: Opened, workflow: Workflow, person: str, tell: Tell | None = None) -> Rerun:
+    """Run a workflow again on a copy beside the repository, without any cache.
+
+    The copy holds the tracked and the manifested files, not the whole tree, and none of the
+    outputs; hashes of the outputs are taken before.
+    """
+    refusal = _refusal(workflow)
+    if refusal:
+        return Rerun((), (refusal,), "nothing was run")
+    problems = _changed_since_pinned(opened, workflow)
+    outputs = [path for step in workflow.steps for path in opened.observer.expand(step.outputs)]
+    before = hash_many(opened.tree, outputs)
+    with _copy(opened, workflow) as copy:
+        folder = start_run(copy, RunOptions(workflow.path, "all", tests=False), person)
+        failures, engine = _watch(folder, tell)
+        made = _outputs_of(copy, workflow)
+        after = hash_many(copy, dict.fromkeys((*outputs, *made)))
+    compared = tuple(
+        Compared(path, _verdict(before.get(path, MISSING), after[path]))
+        for path in dict.fromkeys((*outputs, *made))
+    )
+    return Rerun(compared, (*problems, *failures), engine)
+
+
+def _refusal(workflow: Workflow) -> str:
+    if not workflow.steps:
+        return "the workflow has no step"
+    for step in workflow.steps:
+        if not step.enabled:
+            return f"step {step.slug!r} is disabled"
+        if step.interactive:
+            return f"step {step.slug!r} is interactive and cannot be run again by itself"
+    return ""
+
+
+def _changed_since_pinned(opened: Opened, workflow: Workflow) -> tuple[str, ...]:
+    """Name inputs whose bytes are not those that the recorded run consumed."""
+    facts = opened.facts_of(workflow).load(step.slug for step in workflow.steps)
+    made = {path for step in workflow.steps for path in step.outputs}
+    found = []
+    for slug, record in facts.records.items():
+        passed = record.passed if isinstance(record, RunRecord) else None
+        pins = passed.pins.inputs if passed is not None else {}
+        for path, state in hash_many(opened.tree, pins).items():
+            if path not in made and state.sha256 != pins[path]:
+                found.append(f"input {shown(path)} of {slug!r} differs from its pin")
+    return tuple(found)
+
+
+@contextmanager
+def _copy(opened: Opened, workflow: Workflow) -> Iterator[Tree]:
+    """Give a copy of the project as a repository of its own, removed afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix=".vaibify-rerun-", dir=_place_beside(opened.tree.root)))
+    try:
+        root = folder / opened.tree.root.name
+        root.mkdir()
+        _fill(opened, workflow, Tree(root))
+        yield Tree(root)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _place_beside(root: Path) -> str | None:
+    return str(root.parent) if os.access(root.parent, os.W_OK) else None
+
+
+def _fill(opened: Opened, workflow: Workflow, copy: Tree) -> None:
+    outputs = [path for step in workflow.steps for path in step.outputs]
+    index = opened.repository.snapshot().index
+    tracked = [path for path, (mode, _) in index.items() if mode.startswith("10")]
+    wanted = dict.fromkeys((*tracked, *manifested(opened, [workflow])))
+    for path in wanted:
+        ours = path.startswith(".vaibify/") and path not in (environment.NAME, workflow.path)
+        made = any(path == one or (one[-1] == "/" and path.startswith(one)) for one in outputs)
+        seen = opened.tree.lstat(path)
+        if ours or made or seen is None:
+            continue
+        _copy_one(opened.tree, path, copy, seen.st_mode & 0o777)
+    Repository.make(copy.root)
+
+
+def _copy_one(source: Tree, path: str, copy: Tree, mode: int) -> None:
+    try:
+        opened = source.open_file(path)
+    except VaibifyError:
+        return  # a link or a special file: no step may rest on it
+    parent = path.rpartition("/")[0]
+    if parent:
+        copy.make_directory(parent)
+    target = copy.root / path
+    with os.fdopen(opened, "rb") as read, target.open("xb") as write:
+        shutil.copyfileobj(read, write, 2**20)
+    target.chmod(mode)
+
+
+def _watch(folder: RunFolder, tell: Tell | None) -> tuple[tuple[str, ...], str]:
+    """Follow a run to its end; return what failed, and the engine in words."""
+    failures: list[str] = []
+    engine = "local engine"
+    for event in follow(folder):
+        if event is None:
+            time.sleep(0.02)
+            continue
+        if tell is not None:
+            tell(event)
+        if event["event"] == "runStarted":
+            engine = f"local engine, {event['engine']['tier']}, not in a container"
+        if event["event"] in ("stepFail", "stepBlocked"):
+            failures.append(f"step {event['step']!r} {event.get('text', '')}")
+        if event["event"] == "runRefused":
+            failures.append(str(event["text"]))
+        if event["event"] in ENDINGS:
+            break
+    return tuple(failures), engine
+
+
+def _outputs_of(copy: Tree, workflow: Workflow) -> list[str]:
+    found: list[str] = []
+    for step in workflow.steps:
+        for path in step.outputs:
+            if path.endswith("/") and copy.exists_as_directory(path):
+                found += copy.list_files(path, strict=False)
+            elif not path.endswith("/"):
+                found.append(path)
+    return found
+
+
+def _verdict(before: FileState, after: FileState) -> OutputVerdict:
+    if after.kind != "file":
+        return "not produced"
+    return "identical" if before.sha256 == after.sha256 else "different"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from vaibify_lab.core import fact_files
@@ -15,7 +16,7 @@ RECORDS, MARKERS, SIGN_OFFS = "records", "test_markers", "sign_offs"
 LOCAL = ".vaibify/local"
 _LIMIT = 16 * 2**20
 _Fact = TypeVar("_Fact")
-_Stamp = tuple[int, int, int, int]
+_Stamp = tuple[int, int, int, int, int]
 _Parser = Callable[[bytes, str, str, str], _Fact]
 
 
@@ -26,6 +27,7 @@ class FactStore:
         self._tree = tree
         self.stem = stem
         self._parsed: dict[str, tuple[_Stamp, object]] = {}
+        self._own: dict[str, _Stamp | None] = {}
 
     def path(self, kind: str, slug: str) -> str:
         """Return the repository path of a fact."""
@@ -56,6 +58,31 @@ class FactStore:
         kinds = (RECORDS, MARKERS, SIGN_OFFS)
         candidates = [self.path(kind, slug) for slug in slugs for kind in kinds]
         return [path for path in candidates if self._stamp(path) is not None]
+
+    def stamps(self) -> dict[str, _Stamp | None]:
+        """Return the stamps of every fact file of the workflow, to notice forgeries later."""
+        found = {}
+        for kind in (RECORDS, MARKERS, SIGN_OFFS):
+            for name in self._present(kind):
+                path = f".vaibify/{kind}/{self.stem}/{name}"
+                found[path] = self._stamp(path)
+        return found
+
+    def changed_by_others(self, before: Mapping[str, _Stamp | None], slug: str) -> list[str]:
+        """Return fact files that changed since ``before`` and were not written by this store.
+
+        Sign-offs of steps other than ``slug`` are left out: people sign while a run goes on.
+        """
+        now = self.stamps()
+        signed = self.path(SIGN_OFFS, slug)
+        elsewhere = f".vaibify/{SIGN_OFFS}/"
+        return [
+            path
+            for path in sorted(now.keys() | before.keys())
+            if now.get(path) != before.get(path)
+            and (path not in self._own or now.get(path) != self._own[path])
+            and (not path.startswith(elsewhere) or path == signed)
+        ]
 
     def _all(
         self, kind: str, slugs: tuple[str, ...], parse: _Parser[_Fact]
@@ -112,6 +139,7 @@ class FactStore:
             self._tree.move(path, kept)
         self._tree.write(path, data)
         self._parsed.pop(path, None)
+        self._own[path] = self._stamp(path)
         return kept
 
     def _all_of(self, kind: str, slug: str) -> object:
@@ -126,10 +154,14 @@ class FactStore:
         try:
             status = self._tree.lstat(path)
         except VaibifyError:
-            return (0, 0, 0, 0)
+            return (0, 0, 0, 0, 0)
         if status is None:
             return None
-        return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+        return (*_times(status), status.st_ino, status.st_mode)
+
+
+def _times(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _remedy(path: str, error: VaibifyError) -> str:

@@ -118,13 +118,9 @@ class Tree:
 
     def move(self, source: str, target: str) -> None:
         """Rename within the tree, replacing a file at ``target``; missing folders are made."""
-        with (
-            _writing(source),
-            self._beside(source) as (old_directory, old_name),
-            _writing(target),
-        ):
+        with _writing(source), self._beside(source) as (old_directory, old_name):
             look(old_directory, old_name)  # before folders are made for nothing
-            with self._beside(target, make=True) as (directory, name):
+            with _writing(target), self._beside(target, make=True) as (directory, name):
                 os.rename(old_name, name, src_dir_fd=old_directory, dst_dir_fd=directory)
                 sync(directory)
             sync(old_directory)
@@ -232,6 +228,8 @@ def _reading(path: str, *, silent: bool = False) -> Iterator[None]:
 
 
 def _cannot_read(error: OSError, path: str) -> VaibifyError:
+    if error.errno == errno.ENOTDIR and error.filename == path:
+        return UnsafePath("is not a folder", where=escaped(path))
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         return MissingFile("does not exist", where=escaped(path))
     return _unsafe(error, path) or MissingFile(

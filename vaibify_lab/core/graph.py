@@ -21,7 +21,9 @@ def order(parents: Mapping[str, Iterable[str]], where: str) -> tuple[str, ...]:
     try:
         sorter.prepare()
     except CycleError as error:
-        circle = " -> ".join(reversed(error.args[1]))
+        names = list(reversed(error.args[1]))
+        shown = names if len(names) <= 12 else [*names[:6], "...", *names[-5:]]
+        circle = " -> ".join(shown)
         raise InvalidFile(
             f"steps depend on each other in a circle: {circle}",
             where=where,

@@ -24,6 +24,11 @@ class TestSuite:
     file: str | None = None
     standards: str | None = None
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that it names apart from its commands."""
+        return tuple(path for path in (self.file, self.standards) if path)
+
 
 @dataclass(frozen=True, slots=True)
 class StepResources:
@@ -77,6 +82,12 @@ class Step:
     def outputs(self) -> tuple[str, ...]:
         """Every declared output, data files first; folders end with a slash."""
         return tuple(dict.fromkeys(self.data_files + self.plot_files + self.output_files))
+
+    @property
+    def code(self) -> tuple[str, ...]:
+        """The code and test files that are declared, apart from those its commands name."""
+        own = (*(self.declared_scripts or ()), *((self.notebook,) if self.notebook else ()))
+        return (*own, *(path for suite in self.suites for path in suite.files))
 
     @property
     def commands(self) -> tuple[str, ...]:

@@ -15,12 +15,14 @@ from dataclasses import dataclass, field
 from vaibify_lab.core.errors import InvalidFile
 
 _TOKEN = re.compile(
-    r"(?<!\$)\{(?:(?:Step(?P<number>\d{1,6})|step:(?P<slug>[a-z0-9-]{1,100}))\.(?P<stem>[^{}\n]{1,255})"
-    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]{0,99}))\}"
+    r"(?<!\$)\{(?:(?:Step(?P<number>[0-9]{1,6})|step:(?P<slug>[^{}.\n]{1,200}))"
+    r"\.(?P<stem>[^{}\n]{1,255})"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]{0,99}|step:[^{}.\n]{1,200}))\}"
 )
 ROOT = "sRepoRoot"
 CORES = "iNumberOfCores"
 SYMBOLIC = frozenset({ROOT, CORES})
+ROOM = 2**24  # characters that the variables and references of one step may grow to
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,9 @@ class Outputs:
         InvalidFile
             When the step or the stem does not exist, or two outputs share the stem.
         """
+        if not self.stems:
+            text = f"step {user!r} uses {token} where only a path of its own can stand"
+            raise InvalidFile(text, where=self.where)
         if slug is None or slug not in self.stems:
             raise InvalidFile(f"step {user!r} refers to {token}, no such step", where=self.where)
         found = self.stems[slug].get(stem, ())
@@ -61,13 +66,25 @@ class Expander:
     user: str
     used: dict[str, str] = field(default_factory=dict)
     unknown: set[str] = field(default_factory=set)
+    grown: int = 0
 
     def command(self, text: str) -> str:
         """Expand a command: references become paths below the symbolic root."""
         return self._expand(text, lambda path: "{" + ROOT + "}/" + path.rstrip("/"))
 
     def path(self, text: str) -> str:
-        """Expand a declared path: references become repository paths."""
+        """Expand a declared path: references become repository paths.
+
+        Raises
+        ------
+        InvalidFile
+            When it holds what is only known when a step is launched.
+        """
+        for name in SYMBOLIC if "{" in text else ():
+            if "{" + name + "}" in text:
+                text = f"step {self.user!r}: {{{name}}} stands in a path; it is for commands only"
+                action = "paths start at the repository's root; leave it out"
+                raise InvalidFile(text, where=self.outputs.where, action=action)
         return self._expand(text, lambda path: path)
 
     def _expand(self, text: str, render: Callable[[str], str]) -> str:
@@ -75,16 +92,23 @@ class Expander:
             return text
 
         def replace(match: re.Match[str]) -> str:
-            if match["stem"] is not None:
-                return render(self._reference(match))
             name = match["name"]
+            if name is None:
+                return self._count(render(self._reference(match)))
             if name in self.variables:
-                return self.variables[name]
+                return self._count(self.variables[name])
             if name not in SYMBOLIC:
                 self.unknown.add(match[0])
             return match[0]
 
         return _TOKEN.sub(replace, text)
+
+    def _count(self, text: str) -> str:
+        self.grown += len(text)
+        if self.grown > ROOM:
+            text = f"step {self.user!r}: its variables and references grow to too much text"
+            raise InvalidFile(text, where=self.outputs.where)
+        return text
 
     def _reference(self, match: re.Match[str]) -> str:
         slug = match["slug"]
@@ -104,9 +128,9 @@ def as_run(commands: Iterable[str], root: str, cores: int) -> tuple[str, ...]:
 
 def stems_of(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Group output paths by file name without its last suffix."""
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, list[str]] = {}
     for path in paths:
         name = path.rstrip("/").rsplit("/", 1)[-1]
-        stem = name.rsplit(".", 1)[0] if "." in name.lstrip(".") else name
-        found[stem] = (*found.get(stem, ()), path)
-    return found
+        stem, dot, _ = name.rpartition(".")
+        found.setdefault(stem if dot and stem.strip(".") else name, []).append(path)
+    return {stem: tuple(those) for stem, those in found.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from vaibify_lab.core import paths
 from vaibify_lab.core.errors import InvalidFile
@@ -12,28 +12,40 @@ from vaibify_lab.core.model import Step
 _FOLDER_KEYS = frozenset(
     {"saDataFiles", "saPlotFiles", "saOutputFiles", "saInputDataFiles", "sDirectory"}
 )
+_OURS = ("manifest.sha256", "requirements.lock")
 _WRITTEN_KEYS = frozenset({"saDataFiles", "saPlotFiles", "saOutputFiles", "sDirectory"})
 
 
 def check_paths_of_step(where: str, step: str, key: str, given: Iterable[str]) -> list[str]:
     """Return the paths, each once, or refuse the first that is not plain."""
     found: dict[str, None] = {}
+    folder = key in _FOLDER_KEYS
     for path in given:
-        folder = key in _FOLDER_KEYS
-        if paths.is_plain(path) and path != "MANIFEST.sha256" and (folder or path[-1] != "/"):
-            found[path] = None
-            continue
-        fault = paths.fault_of(path, directory=folder)
-        if fault is None and key in _WRITTEN_KEYS and paths.is_protected(path):
-            fault = "lies where no step may write"
-        if fault is None and path.split("/", 1)[0].casefold() == ".git":
-            fault = "lies in git's own folder"
-        if fault is None and path.rstrip("/") == "MANIFEST.sha256":
-            fault = "is written by the envelope and cannot be a step's file"
-        if fault is not None:
-            raise InvalidFile(f"step {step!r}: {key}: {paths.shown(path)!r} {fault}", where=where)
+        everyday = paths.is_plain(path) and (folder or path[-1] != "/") and path != where
+        if not everyday or path.lower().startswith(_OURS):
+            fault = _fault_of(where, key, path)
+            if fault is not None:
+                text = f"step {step!r}: {key}: {paths.shown(path)!r} {fault}"
+                raise InvalidFile(text, where=where)
         found[path] = None
     return list(found)
+
+
+def _fault_of(where: str, key: str, path: str) -> str | None:
+    written = key in _WRITTEN_KEYS
+    fault = paths.fault_of(path, directory=key in _FOLDER_KEYS)
+    if fault is not None:
+        return fault
+    name = path.rstrip("/").casefold()
+    if ".git" in name.split("/"):
+        return "lies in git's own folder"
+    if written and paths.is_protected(path):
+        return "lies where no step may write"
+    if name == "manifest.sha256" or (written and name == "requirements.lock"):
+        return "is written by the envelope and cannot be a step's file"
+    if written and name == where.casefold():
+        return "is the workflow itself"
+    return None
 
 
 def producers_of(where: str, outputs: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, str]:
@@ -44,12 +56,10 @@ def producers_of(where: str, outputs: Mapping[str, Sequence[Sequence[str]]]) -> 
             other = producers.setdefault(path, slug)
             if other != slug:
                 _refuse_shared(where, path, other, slug)
-    folders = {path for path in producers if path.endswith("/")}
+    folders = _folders_of(producers)
     for path, slug in producers.items() if folders else ():
-        parts = path.rstrip("/").split("/")
-        for count in range(1, len(parts)):
-            folder = "/".join(parts[:count]) + "/"
-            if folder in folders and producers[folder] != slug:
+        for folder in folders.intersection(_above(path)):
+            if producers[folder] != slug:
                 _refuse_shared(where, path, producers[folder], slug)
     return producers
 
@@ -60,14 +70,17 @@ class Producers:
     def __init__(self, by_output: Mapping[str, str]) -> None:
         self._by_output = by_output
         self._sorted = sorted(by_output)
+        self._folders = _folders_of(by_output)
 
     def of(self, inputs: Iterable[str]) -> list[str]:
         """Return the slugs of the steps that make any of the inputs."""
         found = []
         for path in inputs:
-            parts = path.rstrip("/").split("/")
-            above = ["/".join(parts[:count]) + "/" for count in range(1, len(parts))]
-            found += [self._by_output[one] for one in [path, *above] if one in self._by_output]
+            if path in self._by_output:
+                found.append(self._by_output[path])
+            if self._folders:
+                above = (one for one in _above(path) if one in self._folders)
+                found += [self._by_output[folder] for folder in above]
             if path.endswith("/"):
                 found += [self._by_output[one] for one in self._below(path)]
         return found
@@ -86,13 +99,14 @@ def _refuse_shared(where: str, path: str, one: str, other: str) -> None:
 
 def check_workflow(where: str, steps: Sequence[Step]) -> None:
     """Refuse what only shows when steps are seen together or whole."""
-    _check_clashes(where, steps)
+    by_path = {path: step for step in steps for path in step.outputs + step.inputs + step.code}
+    _check_clashes(where, {path.rstrip("/"): step for path, step in by_path.items()})
+    _check_folders(where, by_path)
     for step in steps:
         _check_own(where, step)
 
 
-def _check_clashes(where: str, steps: Sequence[Step]) -> None:
-    by_path = {path.rstrip("/"): step for step in steps for path in step.outputs + step.inputs}
+def _check_clashes(where: str, by_path: Mapping[str, Step]) -> None:
     for one, other in paths.clashes(by_path):
         text = (
             f"step {by_path[other].name!r}: {other!r} and {one!r} are one name on a file system "
@@ -101,16 +115,52 @@ def _check_clashes(where: str, steps: Sequence[Step]) -> None:
         raise InvalidFile(text, where=where, action="rename one of them")
 
 
+def _check_folders(where: str, by_path: Mapping[str, Step]) -> None:
+    """Refuse a path that is a file here and a folder there."""
+    folders = {path[: path.rfind("/", 0, -1) + 1] for path in by_path}
+    folders.update(*map(_above, tuple(folders)), _folders_of(by_path))
+    for path, step in by_path.items():
+        if path + "/" in folders:
+            text = f"step {step.name!r}: {path!r} is a file here and a folder elsewhere"
+            raise InvalidFile(text, where=where, action="declare a folder with a final '/'")
+
+
 def _check_own(where: str, step: Step) -> None:
-    outputs = set(step.outputs)
-    both = [path for path in step.inputs if path in outputs]
-    for folder in (path for path in step.inputs if path.endswith("/")):
-        both += [path for path in outputs if path.startswith(folder)]
-    for folder in (path for path in outputs if path.endswith("/")):
-        both += [path for path in step.inputs if path.startswith(folder)]
-    if both:
-        text = f"step {step.name!r}: {both[0]!r} is both an input and an output"
-        raise InvalidFile(text, where=where, action="write the result to another file")
+    outputs = frozenset(step.outputs)
+    for role, given in (("an input", step.inputs), ("code", step.code)):
+        both = _overlap(outputs, given)
+        if both is not None:
+            text = f"step {step.name!r}: {both!r} is both {role} and an output"
+            raise InvalidFile(text, where=where, action="write the result to another file")
+    around = outputs.intersection(_above(where))
+    if around:
+        text = f"step {step.name!r}: its output {min(around)!r} holds the workflow itself"
+        raise InvalidFile(text, where=where, action="declare a folder of its own")
     if step.enabled and not step.interactive and not step.commands and not step.notebook:
         text = f"step {step.name!r} has nothing to run"
         raise InvalidFile(text, where=where, action="add saDataCommands or saPlotCommands")
+
+
+def _overlap(outputs: frozenset[str], given: Collection[str]) -> str | None:
+    """Return a path that both name, also by a folder."""
+    made = _folders_of(outputs)
+    for path in given:
+        if path in outputs or (made and not made.isdisjoint(_above(path))):
+            return path
+    read = _folders_of(given)
+    below = (path for path in outputs if read and not read.isdisjoint(_above(path)))
+    return min(below, default=None)
+
+
+def _folders_of(given: Iterable[str]) -> frozenset[str]:
+    return frozenset(path for path in given if path.endswith("/"))
+
+
+def _above(path: str) -> list[str]:
+    """Return the folders above a path, each with its final slash."""
+    end = path.find("/")
+    found = []
+    while 0 <= end < len(path) - 1:
+        found.append(path[: end + 1])
+        end = path.find("/", end + 1)
+    return found

@@ -91,7 +91,7 @@ class Number:
             return None
         noun = "a whole number" if self.whole else "a number"
         found = f"{value!r:.40}" if isinstance(value, int | float) else _kind_of(value)
-        return "", f"expected {noun} from {self.low:g} to {self.high:g}, found {found}"
+        return "", f"expected {noun} from {self.low:.12g} to {self.high:.12g}, found {found}"
 
     def schema(self) -> dict[str, Any]:
         kind = "integer" if self.whole else "number"

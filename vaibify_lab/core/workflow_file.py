@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from vaibify_lab.core import jsonio, spec
 from vaibify_lab.core.errors import InvalidFile, LaterFormat
 from vaibify_lab.core.graph import order
 from vaibify_lab.core.model import CATEGORIES, Step, StepResources, TestSuite, Workflow
-from vaibify_lab.core.references import Expander, Outputs, stems_of
+from vaibify_lab.core.naming import Names, slugs_of
+from vaibify_lab.core.references import ROOM, ROOT, SYMBOLIC, Expander, Outputs, stems_of
 from vaibify_lab.core.rules import Producers, check_paths_of_step, check_workflow, producers_of
 from vaibify_lab.core.workflow_keys import FORMAT, STEP, TOP
 
 _OUTPUT_KEYS = ("saDataFiles", "saPlotFiles", "saOutputFiles")
+_MOST_INPUTS = 2_000_000  # of all steps together: a dependency on a step stands for all it makes
+_MOST_WARNINGS = 100
 
 
 def parse(data: bytes, path: str) -> Workflow:
@@ -39,13 +42,6 @@ def parse(data: bytes, path: str) -> Workflow:
     return _Builder(value, path).build()
 
 
-def slug_of(name: str) -> str:
-    """Return the kebab-case of a step's name: lower-case ASCII letters, digits and '-'."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", plain)
-    return re.sub(r"[^a-z0-9]+", "-", spaced.lower()).strip("-")[:100].strip("-")
-
-
 def _check_format(value: Any, path: str) -> None:
     if not isinstance(value, dict):
         raise InvalidFile("expected an object with sFormat and listSteps", where=path)
@@ -57,7 +53,7 @@ def _check_format(value: Any, path: str) -> None:
         raise InvalidFile(text, where=path, action="it was left as it is")
     if said is None:
         raise InvalidFile("sFormat: is required and missing", where=path, action=f"add {FORMAT!r}")
-    match = re.fullmatch(r"vaibify-lab/(\d{1,6})", said) if isinstance(said, str) else None
+    match = re.fullmatch(r"vaibify-lab/([0-9]{1,6})", said) if isinstance(said, str) else None
     if match and int(match[1]) > 1:
         text = f"has the format {said!r}, later than this version knows ({FORMAT!r})"
         raise LaterFormat(text, where=path, action="update vaibify_lab; the file was not changed")
@@ -71,26 +67,29 @@ class _Builder:
         self.value = value
         self.path = path
         self.raw_steps: Sequence[Mapping[str, Any]] = value["listSteps"]
-        self.warnings: list[str] = []
-        self.variables = _variables(value)
-        self.slugs = self._slugs()
-        self.by_name = self._names()
+        self.variables = _variables(value, path)
+        names = [raw["sName"] for raw in self.raw_steps]
+        self.slugs = slugs_of([(raw.get("sStepId"), raw["sName"]) for raw in self.raw_steps], path)
+        self.names = Names(self.slugs, names, path)
+        self.nothing = Outputs(path, {}, {})
+        self.made: dict[str, tuple[tuple[str, ...], ...]] = {}
+        self.offered = self.nothing
+        self.producers = Producers({})
+        self.tokens: dict[str, set[str]] = {}
+        self.grown = 0
+        self.inputs = 0
 
     def build(self) -> Workflow:
-        self._warn_of_unknown_keys()
-        outputs = [self._outputs(raw) for raw in self.raw_steps]
-        offered = Outputs(
-            self.path,
-            dict(enumerate(self.slugs, 1)),
-            {
-                slug: stems_of(path for paths in mine for path in paths)
-                for slug, mine in zip(self.slugs, outputs, strict=True)
-            },
-        )
-        made = dict(zip(self.slugs, outputs, strict=True))
-        producers = Producers(producers_of(self.path, made))
+        numbered = list(zip(self.slugs, self.raw_steps, strict=True))
+        self.made = {slug: self._outputs(raw) for slug, raw in numbered}
+        self.producers = Producers(producers_of(self.path, self.made))
+        stems = {
+            slug: stems_of(path for paths in made for path in paths)
+            for slug, made in self.made.items()
+        }
+        self.offered = Outputs(self.path, dict(enumerate(self.slugs, 1)), stems)
         steps = tuple(
-            self._step(index, made, offered, producers) for index in range(len(self.raw_steps))
+            self._step(number, slug, raw) for number, (slug, raw) in enumerate(numbered, 1)
         )
         order({step.slug: step.parents for step in steps}, self.path)
         check_workflow(self.path, steps)
@@ -103,87 +102,67 @@ class _Builder:
             name=get("sWorkflowName") or self.path.rsplit("/", 1)[-1].removesuffix(".json"),
             steps=steps,
             cores=int(get("iNumberOfCores", -1)),
-            jobs=get("iJobs"),
+            jobs=_whole(get("iJobs")),
             tolerance=float(get("fTolerance", 1e-6)),
-            seed=get("iSeed"),
+            seed=_whole(get("iSeed")),
             deterministic=get("bDeterministic", False),
             sealed=get("bSealed", False),
             host_binaries=tuple(get("saHostBinaries", ())),
             no_host_binaries=get("bNoHostBinaries", False),
             no_python_packages=get("bNoPythonPackages", False),
             keep_sign_off_if_identical=get("bKeepSignOffIfIdentical", False),
-            warnings=tuple(self.warnings),
+            warnings=_first_of(self._warnings(), _MOST_WARNINGS),
             raw=self.value,
         )
 
-    def _slugs(self) -> list[str]:
-        slugs: list[str] = []
-        seen: dict[str, str] = {}
-        for index, raw in enumerate(self.raw_steps):
-            slug = raw.get("sStepId") or slug_of(raw["sName"])
-            if not slug:
-                text = f"listSteps[{index}]: the name {raw['sName']!r} makes no file name"
-                raise InvalidFile(text, where=self.path, action="give the step an sStepId")
-            if slug in seen:
-                text = f"two steps are called {slug!r}: {seen[slug]!r} and {raw['sName']!r}"
-                raise InvalidFile(text, where=self.path, action="rename one of them")
-            seen[slug] = raw["sName"]
-            slugs.append(slug)
-        return slugs
-
-    def _names(self) -> dict[str, str]:
-        names: dict[str, str] = {}
-        for number, (slug, raw) in enumerate(zip(self.slugs, self.raw_steps, strict=True), 1):
-            names.setdefault(raw["sName"], slug)
-            names.setdefault(f"Step{number:02d}", slug)
-        names.update({slug: slug for slug in self.slugs})
-        return names
-
     def _outputs(self, raw: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
-        expander = Expander(Outputs(self.path, {}, {}), self.variables, raw["sName"])
-        return tuple(
-            tuple(
-                check_paths_of_step(self.path, raw["sName"], key, self._paths(raw, key, expander))
-            )
+        expander = Expander(self.nothing, self.variables, raw["sName"])
+        found = tuple(
+            tuple(self._paths(raw, key, raw[key], expander)) if raw.get(key) else ()
             for key in _OUTPUT_KEYS
         )
+        self._keep_account(expander)
+        return found
 
-    def _paths(self, raw: Mapping[str, Any], key: str, expander: Expander) -> list[str]:
-        return [expander.path(text) for text in raw.get(key, ())]
+    def _paths(
+        self, raw: Mapping[str, Any], key: str, given: Sequence[str], expander: Expander
+    ) -> list[str]:
+        expanded = [expander.path(text) if "{" in text else text for text in given]
+        return check_paths_of_step(self.path, raw["sName"], key, expanded)
 
-    def _step(
-        self,
-        index: int,
-        made: Mapping[str, tuple[tuple[str, ...], ...]],
-        offered: Outputs,
-        producers: Producers,
-    ) -> Step:
-        raw, slug = self.raw_steps[index], self.slugs[index]
-        outputs = made[slug]
+    def _path(
+        self, raw: Mapping[str, Any], key: str, given: str | None, expander: Expander
+    ) -> str | None:
+        return self._paths(raw, key, [given], expander)[0] if given else None
+
+    def _step(self, number: int, slug: str, raw: Mapping[str, Any]) -> Step:
         name, get = raw["sName"], raw.get
-        expander = Expander(offered, self.variables, name)
+        expander = Expander(self.offered, self.variables, name)
         data = tuple(expander.command(text) for text in get("saDataCommands", ()))
         plots = tuple(expander.command(text) for text in get("saPlotCommands", ()))
-        declared = check_paths_of_step(
-            self.path, name, "saInputDataFiles", self._paths(raw, "saInputDataFiles", expander)
-        )
-        used = {path: by for path, by in expander.used.items() if by != slug}
-        depends = self._dependencies(raw)
-        inputs = dict.fromkeys([*declared, *used])
-        for parent in depends:
-            inputs.update(dict.fromkeys(path for paths in made[parent] for path in paths))
-        testing = Expander(offered, self.variables, name)
-        suites = _suites(raw, testing)
+        declared = self._paths(raw, "saInputDataFiles", get("saInputDataFiles", ()), expander)
+        depends = dict.fromkeys(self.names.find(one, name) for one in get("saDependencies", ()))
+        inputs = self._inputs(slug, declared, expander.used, depends)
+        testing = Expander(self.offered, self.variables, name)
+        suites = tuple(self._suites(raw, testing))
         tested = {path: by for path, by in testing.used.items() if by != slug}
-        parents = dict.fromkeys([*depends, *used.values(), *tested.values()])
-        parents.update(dict.fromkeys(by for by in producers.of(inputs) if by != slug))
-        self._warn_of_tokens(name, expander.unknown | testing.unknown)
-        notebook = get("sNotebook")
-        scripts = get("saScripts")
-        resources = get("dictResources", {})
+        scripts, notebook = (
+            get("saScripts"),
+            self._path(raw, "sNotebook", get("sNotebook"), testing),
+        )
+        if scripts is not None:
+            scripts = tuple(self._paths(raw, "saScripts", scripts, testing))
+        self._keep_account(expander)
+        self._keep_account(testing)
+        read = [*inputs, *(scripts or ()), *(path for suite in suites for path in suite.files)]
+        parents = dict.fromkeys([*depends, *expander.used.values(), *tested.values()])
+        parents.update(dict.fromkeys(self.producers.of(read)))
+        if slug not in depends:
+            parents.pop(slug, None)
+        outputs = self.made[slug]
         return Step(
             slug=slug,
-            number=index + 1,
+            number=number,
             name=name,
             directory=self._directory(raw),
             description=get("sDescription", ""),
@@ -199,10 +178,8 @@ class _Builder:
             inputs=tuple(inputs),
             no_input_data=get("bNoInputData", False),
             parents=tuple(parents),
-            declared_scripts=None
-            if scripts is None
-            else tuple(check_paths_of_step(self.path, name, "saScripts", scripts)),
-            notebook=notebook and check_paths_of_step(self.path, name, "sNotebook", [notebook])[0],
+            declared_scripts=scripts,
+            notebook=notebook,
             suites=suites,
             test_inputs=tuple(path for path in tested if path not in inputs),
             no_tests=get("bNoTests", False),
@@ -210,71 +187,100 @@ class _Builder:
             environment=get("dictEnvironment", {}),
             write_anywhere=get("bWriteAnywhere", False),
             timeout_seconds=get("fTimeoutSeconds"),
-            resources=StepResources(
-                resources.get("fCpus"),
-                resources.get("iMemoryMegabytes"),
-                resources.get("iGpus"),
-                resources.get("iShmMegabytes"),
-            ),
+            resources=_resources(get("dictResources", {})),
         )
+
+    def _inputs(
+        self, slug: str, declared: list[str], used: Mapping[str, str], depends: Mapping[str, None]
+    ) -> dict[str, None]:
+        inputs = dict.fromkeys(declared)
+        inputs.update((path, None) for path, by in used.items() if by != slug)
+        for parent in depends:
+            for paths in self.made[parent]:
+                inputs.update(dict.fromkeys(paths))
+        self.inputs += len(inputs)
+        if self.inputs > _MOST_INPUTS:
+            text = f"its steps read more than {_MOST_INPUTS} files together"
+            raise InvalidFile(text, where=self.path, action="let saDependencies name fewer steps")
+        return inputs
+
+    def _suites(self, raw: Mapping[str, Any], expander: Expander) -> Iterator[TestSuite]:
+        tests = raw.get("dictTests", {})
+        for category in CATEGORIES:
+            given = tests.get(f"dict{category.capitalize()}", {})
+            commands = [expander.command(text) for text in given.get("saCommands", ())]
+            file = self._path(raw, "sFilePath", given.get("sFilePath"), expander)
+            if file and not commands:
+                commands = ["python -m pytest " + shlex.quote(f"{{{ROOT}}}/{file}")]
+            if category == "integrity":
+                commands += [expander.command(text) for text in raw.get("saTestCommands", ())]
+            standards = self._path(raw, "sStandardsPath", given.get("sStandardsPath"), expander)
+            if commands or standards:
+                yield TestSuite(category, tuple(commands), file, standards)
 
     def _directory(self, raw: Mapping[str, Any]) -> str:
-        directory = Expander(Outputs(self.path, {}, {}), self.variables, raw["sName"]).path(
-            raw.get("sDirectory", "")
-        )
-        if directory in ("", ".", "./"):
+        given = raw.get("sDirectory", "")
+        if given in ("", ".", "./"):
             return ""
-        checked = check_paths_of_step(self.path, raw["sName"], "sDirectory", [directory])
-        return checked[0].rstrip("/")
-
-    def _dependencies(self, raw: Mapping[str, Any]) -> list[str]:
-        found = []
-        for name in raw.get("saDependencies", ()):
-            if name not in self.by_name:
-                text = f"step {raw['sName']!r} depends on {name!r}, no such step"
-                raise InvalidFile(text, where=self.path)
-            found.append(self.by_name[name])
+        expander = Expander(self.nothing, self.variables, raw["sName"])
+        found = self._paths(raw, "sDirectory", [given], expander)[0].rstrip("/")
+        self._keep_account(expander)
         return found
 
-    def _warn_of_tokens(self, name: str, unknown: set[str]) -> None:
-        for token in sorted(unknown):
-            self.warnings.append(f"step {name!r}: {token} is no variable of this workflow")
+    def _keep_account(self, expander: Expander) -> None:
+        """Keep the unknown tokens, and refuse texts that grow without end."""
+        if expander.unknown:
+            self.tokens.setdefault(expander.user, set()).update(expander.unknown)
+        self.grown += expander.grown
+        if self.grown > 4 * ROOM:
+            text = "its variables and references grow to too much text"
+            raise InvalidFile(text, where=self.path)
 
-    def _warn_of_unknown_keys(self) -> None:
+    def _warnings(self) -> Iterator[str]:
         for key, near in TOP.unknown(self.value):
-            self._warn_of_key(key, near, "")
+            yield _unknown_key(key, near, "")
         for raw in self.raw_steps:
+            name = raw["sName"]
             for key, near in STEP.unknown(raw):
-                self._warn_of_key(key, near, f"step {raw['sName']!r}: ")
-
-    def _warn_of_key(self, key: str, near: str | None, at: str) -> None:
-        hint = f"; did you mean {near!r}?" if near else ""
-        self.warnings.append(f"{at}unknown key {key!r}{hint}")
+                yield _unknown_key(key, near, f"step {name!r}: ")
+            for token in sorted(self.tokens.get(name, ())):
+                yield f"step {name!r}: {token} is no variable of this workflow"
 
 
-def _variables(value: Mapping[str, Any]) -> dict[str, str]:
+def _unknown_key(key: str, near: str | None, at: str) -> str:
+    hint = f"; did you mean {near!r}?" if near else ""
+    return f"{at}unknown key {key!r}{hint}"
+
+
+def _first_of(warnings: Iterator[str], most: int) -> tuple[str, ...]:
+    first = tuple(text for text, _ in zip(warnings, range(most), strict=False))
+    return (*first, "... and more") if len(first) == most else first
+
+
+def _variables(value: Mapping[str, Any], path: str) -> dict[str, str]:
     own = {name: _text(item) for name, item in value.get("dictVariables", {}).items()}
-    builtin = {"sFigureType": value.get("sFigureType", "pdf")}
+    for name in (*SYMBOLIC, "sFigureType", "sPlotDirectory"):
+        if name in own:
+            text = f"dictVariables.{name}: is a name with a meaning of its own"
+            raise InvalidFile(text, where=path, action="call the variable something else")
+    own["sFigureType"] = value.get("sFigureType", "pdf")
     if "sPlotDirectory" in value:
-        builtin["sPlotDirectory"] = value["sPlotDirectory"].rstrip("/")
-    return own | builtin
+        own["sPlotDirectory"] = value["sPlotDirectory"].rstrip("/")
+    return own
 
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def _suites(raw: Mapping[str, Any], expander: Expander) -> tuple[TestSuite, ...]:
-    tests = raw.get("dictTests", {})
-    found = []
-    for category in CATEGORIES:
-        given = tests.get(f"dict{category.capitalize()}", {})
-        commands = [expander.command(text) for text in given.get("saCommands", ())]
-        file = given.get("sFilePath")
-        if file and not commands:
-            commands = [f"python -m pytest {{sRepoRoot}}/{file}"]
-        if category == "integrity":
-            commands += [expander.command(text) for text in raw.get("saTestCommands", ())]
-        if commands:
-            found.append(TestSuite(category, tuple(commands), file, given.get("sStandardsPath")))
-    return tuple(found)
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)
+
+
+def _resources(value: Mapping[str, Any]) -> StepResources:
+    return StepResources(
+        value.get("fCpus"),
+        _whole(value.get("iMemoryMegabytes")),
+        _whole(value.get("iGpus")),
+        _whole(value.get("iShmMegabytes")),
+    )

@@ -42,7 +42,7 @@ def standing(opened: Opened, workflows: Sequence[Workflow]) -> Envelope:
 
 
 def lock_faults(opened: Opened, declared_none: bool) -> tuple[str, ...]:
-    """Return what is wrong with requirements.lock, one sentence each; nothing where it is absent."""
+    """Return what is wrong with requirements.lock, one sentence each; nothing when absent."""
     if opened.tree.lstat(LOCK) is None:
         return ()
     try:

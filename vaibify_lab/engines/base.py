@@ -53,6 +53,9 @@ class Launch:
     state : Path
         An existing, empty host folder, outside the step's reach, where the engine keeps
         ``stdout``, ``stderr`` (byte-exact) and its record of the end.
+    exchange : Path, optional
+        A host folder that host and step both write, seen by the step at ``Engine.exchange_root``:
+        what test code reports passes through it, as untrusted as the test code.
     log_limit : int
         Bytes kept of each stream; what comes after is read, counted and dropped.
     """
@@ -69,6 +72,7 @@ class Launch:
     state: Path
     read_only: Mapping[str, Path] = field(default_factory=dict)
     resources: Resources = Resources()
+    exchange: Path | None = None
     log_limit: int = 2 * 2**30
 
 
@@ -114,6 +118,9 @@ class Engine(Protocol):
 
     def container_root(self, tree: Path, project_name: str) -> str:
         """Return the absolute path at which a step sees ``tree``."""
+
+    def exchange_root(self, exchange: Path) -> str:
+        """Return the absolute path at which a step sees a launch's ``exchange``."""
 
     def launch(self, launch: Launch) -> Handle:
         """Start a step; return at once."""

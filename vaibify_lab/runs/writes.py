@@ -102,19 +102,46 @@ def quarantine(tree: Tree, paths: Iterable[str], run_id: str) -> list[str]:
     return moved
 
 
-def git_guard(repository: Repository) -> tuple[tuple[str, Stamp | None], ...]:
-    """Return what of git's own folder could make the host run something: hooks, executing keys."""
-    hooks = repository.common_dir / "hooks"
-    names = sorted(os.listdir(hooks)) if hooks.is_dir() else []
-    found: list[tuple[str, Stamp | None]] = [(name, stamp(hooks / name)) for name in names]
-    for file in (repository.common_dir / "config", repository.git_dir / "config.worktree"):
-        if file.is_file():
-            found += [(line, None) for line in _executing_lines(repository, file)]
-    return tuple(found)
+@dataclass(frozen=True, slots=True)
+class GitGuard:
+    """What of git's own folder could make the host run something: hooks, executing keys."""
+
+    repository: Repository
+    hooks: tuple[tuple[str, Stamp | None], ...]
+    config: tuple[Stamp | None, ...]
+    lines: tuple[str, ...]
+
+    @classmethod
+    def take(cls, repository: Repository) -> GitGuard:
+        """Look at it now."""
+        files = _config_files(repository)
+        lines = tuple(line for file in files for line in _executing_lines(repository, file))
+        return cls(repository, _hooks(repository), tuple(map(stamp, files)), lines)
+
+    def changed(self) -> bool:
+        """Tell whether any of it is different now."""
+        if _hooks(self.repository) != self.hooks:
+            return True
+        files = _config_files(self.repository)
+        if tuple(map(stamp, files)) == self.config:
+            return False
+        now = tuple(line for file in files for line in _executing_lines(self.repository, file))
+        return now != self.lines
+
+
+def _hooks(repository: Repository) -> tuple[tuple[str, Stamp | None], ...]:
+    folder = repository.common_dir / "hooks"
+    names = sorted(os.listdir(folder)) if folder.is_dir() else []
+    return tuple((name, stamp(folder / name)) for name in names)
+
+
+def _config_files(repository: Repository) -> list[Path]:
+    files = [repository.common_dir / "config", repository.git_dir / "config.worktree"]
+    return [file for file in files if file.is_file()]
 
 
 def _executing_lines(repository: Repository, file: Path) -> list[str]:
-    listed = repository.run("config", "--file", str(file), "--list", "-z", "--no-includes")
+    listed = repository.run("config", "--file", str(file), "--no-includes", "--list", "-z")
     lines = listed.decode("utf-8", "surrogateescape").split("\0")
     return sorted(line for line in lines if line.lower().startswith(_EXECUTING))
 

@@ -1,0 +1,225 @@
+"""``reproduce``: what a stranger does with the project. Reads every byte, believes no cache."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vaibify_lab.ceremony.image import check_image
+from vaibify_lab.ceremony.integrity import check_integrity
+from vaibify_lab.ceremony.packages import check_packages
+from vaibify_lab.ceremony.report import TierReport, problem
+from vaibify_lab.ceremony.rerun import Rerun, rerun
+from vaibify_lab.core.errors import UsageError, VaibifyError
+from vaibify_lab.core.model import Workflow
+from vaibify_lab.envelope import environment
+from vaibify_lab.runs.enveloping import manifested
+from vaibify_lab.runs.look import LOCK
+from vaibify_lab.runs.opened import Opened
+
+HEADS = {
+    1: "Verifying file integrity (MANIFEST.sha256)",
+    2: "Reproducing Python env (requirements.lock)",
+    3: "Pulling pinned container image",
+    4: "Re-running workflow",
+}
+Progress = Callable[[int, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a reproduction is asked to do. ``skip`` holds tiers 1 to 3."""
+
+    skip: frozenset[int] = frozenset()
+    rerun: bool = False
+    workflow: str | None = None
+    person: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """How to tell what goes on: a tier begins, a line is done, files are hashed, a run goes on."""
+
+    begin: Callable[[int, str], None]
+    done: Callable[[int, str, Sequence[str]], None]
+    progress: Progress | None = None
+    event: Callable[[dict[str, Any]], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """The verdict."""
+
+    tiers: tuple[TierReport, ...]
+    reruns: tuple[Rerun, ...] | None
+
+    @property
+    def confirmed(self) -> bool:
+        """Tell whether everything that was asked for passed, and something was."""
+        asked = [one for one in self.tiers if one.state != "skipped"]
+        again = self.reruns is None or (bool(self.reruns) and all(r.passed for r in self.reruns))
+        return bool(asked) and all(one.state == "passed" for one in asked) and again
+
+    @property
+    def exit_code(self) -> int:
+        """0 confirmed; 2 when an input file is missing or unreadable; else 1."""
+        worst = max(one.exit_code for one in self.tiers)
+        return worst or (0 if self.confirmed else 1)
+
+    @property
+    def summary(self) -> str:
+        """One line that never claims more than was checked."""
+        by_state = {
+            state: [str(one.tier) for one in self.tiers if one.state == state]
+            for state in ("passed", "failed", "skipped", "not-checkable")
+        }
+        if not self.confirmed:
+            return _not_confirmed(by_state, self.reruns)
+        if not by_state["skipped"]:
+            return "L3 reproduction confirmed."
+        passed, skipped = ", ".join(by_state["passed"]), ", ".join(by_state["skipped"])
+        noun = "tiers" if len(by_state["passed"]) > 1 else "tier"
+        return f"Confirmed: {noun} {passed}. Not checked: {skipped}."
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the JSON answer's form."""
+        return {
+            "confirmed": self.confirmed,
+            "summary": self.summary,
+            "tiers": [one.as_json() for one in self.tiers],
+            "rerun": None if self.reruns is None else _merged(self.reruns),
+        }
+
+
+def reproduce(opened: Opened, asked: Asked, telling: Telling) -> Reproduction:
+    """Walk the tiers.
+
+    Raises
+    ------
+    UsageError
+        When every tier is skipped.
+    """
+    if asked.skip >= {1, 2, 3}:
+        raise UsageError("every tier is skipped, so nothing would be confirmed")
+    workflows, fault = _workflows(opened, asked.workflow)
+    tiers = []
+    for number, check in (
+        (1, lambda: _integrity(opened, workflows, fault, telling.progress)),
+        (2, lambda: _packages(opened, workflows)),
+        (3, lambda: _image(opened)),
+    ):
+        telling.begin(number, HEADS[number])
+        report = TierReport(number, "skipped", "skipped") if number in asked.skip else check()
+        telling.done(number, report.line, _lines(report))
+        tiers.append(report)
+    telling.begin(4, HEADS[4])
+    if not asked.rerun:
+        telling.done(4, "skipped (use --rerun)", ())
+        return Reproduction(tuple(tiers), None)
+    reruns = tuple(rerun(opened, one, asked.person, telling.event) for one in workflows)
+    telling.done(4, _rerun_line(reruns, fault), _rerun_lines(reruns))
+    return Reproduction(tuple(tiers), reruns)
+
+
+def _workflows(
+    opened: Opened, named: str | None
+) -> tuple[tuple[Workflow, ...], VaibifyError | None]:
+    """Read the workflows; one that cannot be read is a finding of tier 1, not an end."""
+    paths = [opened.choose(named)] if named else opened.workflow_paths()
+    found = []
+    for path in paths:
+        try:
+            found.append(opened.workflow(path))
+        except VaibifyError as error:
+            return tuple(found), error
+    return tuple(found), None
+
+
+def _integrity(
+    opened: Opened,
+    workflows: Sequence[Workflow],
+    fault: VaibifyError | None,
+    progress: Progress | None,
+) -> TierReport:
+    expected: Sequence[str] | None = None
+    try:
+        expected = manifested(opened, workflows)
+    except VaibifyError as error:
+        fault = fault or error
+    folders = [
+        path
+        for workflow in workflows
+        for step in workflow.steps
+        for path in (*step.outputs, *step.inputs)
+        if path.endswith("/")
+    ]
+    report = check_integrity(
+        opened.tree,
+        expected=None if fault else expected,
+        declared_directories=folders,
+        progress=progress,
+    )
+    if fault is None:
+        return report
+    text = f"what must be listed cannot be told: {fault}"
+    return dataclasses.replace(
+        report,
+        state="failed",
+        line=report.line if report.state == "failed" else f"FAILED, {report.line} but: {fault}",
+        problems=(*report.problems, problem("workflow-unusable", text)),
+    )
+
+
+def _packages(opened: Opened, workflows: Sequence[Workflow]) -> TierReport:
+    data = opened.tree.read(LOCK) if opened.tree.lstat(LOCK) is not None else None
+    declared_none = bool(workflows) and all(one.no_python_packages for one in workflows)
+    return check_packages(data, declared_none)
+
+
+def _image(opened: Opened) -> TierReport:
+    if opened.tree.lstat(environment.NAME) is None:
+        return check_image(None, True)
+    found = environment.parse_environment(opened.tree.read(environment.NAME))
+    return check_image(found, False)
+
+
+def _lines(report: TierReport) -> list[str]:
+    return [one.line for one in report.problems] + [f"note: {one}" for one in report.warnings]
+
+
+def _rerun_line(reruns: Sequence[Rerun], fault: VaibifyError | None) -> str:
+    if not reruns:
+        return f"FAILED, {fault}" if fault else "FAILED, there is no workflow"
+    return "; ".join(one.line for one in reruns)
+
+
+def _rerun_lines(reruns: Sequence[Rerun]) -> list[str]:
+    found = []
+    for one in reruns:
+        found += [f"{c.path}: {c.verdict}" for c in one.outputs if c.verdict != "identical"]
+        found += list(one.problems)
+    return found
+
+
+def _merged(reruns: Sequence[Rerun]) -> dict[str, Any]:
+    outputs = [output for one in reruns for output in one.as_json()["outputs"]]
+    problems = [text for one in reruns for text in one.problems]
+    engine = reruns[0].engine if reruns else ""
+    return {"outputs": outputs, "problems": problems, "engine": engine}
+
+
+def _not_confirmed(by_state: dict[str, list[str]], reruns: Sequence[Rerun] | None) -> str:
+    parts = []
+    if by_state["failed"]:
+        parts.append(f"failed: {', '.join(by_state['failed'])}")
+    if by_state["not-checkable"]:
+        parts.append(f"not checkable here: {', '.join(by_state['not-checkable'])}")
+    if reruns is not None and not (reruns and all(one.passed for one in reruns)):
+        parts.append("failed: the rerun")
+    if by_state["passed"]:
+        parts.append(f"passed: {', '.join(by_state['passed'])}")
+    if by_state["skipped"]:
+        parts.append(f"skipped: {', '.join(by_state['skipped'])}")
+    return f"NOT confirmed. Tiers {'; '.join(parts)}."

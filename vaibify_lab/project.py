@@ -1,0 +1,340 @@
+"""``Project``: the one façade of every front door. Says what is true; starts what is asked."""
+
+from __future__ import annotations
+
+import dataclasses
+import getpass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from vaibify_lab.ceremony.reproduce import Asked, Reproduction, Telling, reproduce
+from vaibify_lab.ceremony.standing import standing
+from vaibify_lab.core.errors import (
+    BytesChanged,
+    NotPassed,
+    ToolFailed,
+    ToolMissing,
+    UnknownStep,
+    UsageError,
+    VaibifyError,
+)
+from vaibify_lab.core.facts import FactFault, RunRecord, SignOff, SignOffs
+from vaibify_lab.core.levels import ladder
+from vaibify_lab.core.model import Step, Workflow
+from vaibify_lab.core.report import Rung, StepReport, all_green
+from vaibify_lab.files import signing
+from vaibify_lab.files.hashing import hash_many
+from vaibify_lab.runs import enveloping
+from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow, now, read_events, run_folders
+from vaibify_lab.runs.live import ACKNOWLEDGED, current_run, is_ended, runner_of
+from vaibify_lab.runs.opened import Look, Opened
+from vaibify_lab.runs.options import RunOptions
+from vaibify_lab.runs.start import start_run
+
+Part = Literal["manifest", "lock", "environment"]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is true of a workflow now."""
+
+    workflow: Workflow
+    root: Path
+    steps: tuple[StepReport, ...]
+    levels: tuple[Rung, ...]
+    warnings: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON answer of ``status``."""
+        return {
+            "workflow": self.workflow.path,
+            "name": self.workflow.name,
+            "repo": str(self.root),
+            "steps": [step.to_json() for step in self.steps],
+            "levels": [rung.to_json() for rung in self.levels],
+            "warnings": list(self.warnings),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ToSign:
+    """What a sign-off would sign: the run and the hashes of everything looked at."""
+
+    slug: str
+    run_id: str
+    hashes: dict[str, str]
+
+
+class Project:
+    """One workflow of one repository.
+
+    Parameters
+    ----------
+    start : Path
+        Any folder of the repository.
+    workflow : str, optional
+        Repository path or stem of the workflow; the root's, or the only one, by default.
+    cached : bool
+        Use the stat cache of the user's cache folder.
+    """
+
+    def __init__(self, start: Path, workflow: str | None = None, *, cached: bool = True) -> None:
+        self.opened = Opened(start, cached=cached)
+        self._named = workflow
+
+    @property
+    def path(self) -> str:
+        """The workflow file's repository path."""
+        return self.opened.choose(self._named)
+
+    @property
+    def root(self) -> Path:
+        """The repository's root."""
+        return self.opened.tree.root
+
+    def look(self) -> Look:
+        """Look at the workflow now."""
+        return self.opened.look(self.path)
+
+    def report(self) -> Report:
+        """Return what is true now, with the ladder."""
+        look = self.look()
+        workflows = [
+            look.workflow if path == look.workflow.path else self.opened.workflow(path)
+            for path in self.opened.workflow_paths()
+        ] or [look.workflow]
+        envelope = standing(self.opened, workflows)
+        self.opened.cache.save()
+        rungs = ladder(look.workflow, look.reports, envelope)
+        warnings = [*look.workflow.warnings, *look.project.warnings, *self._warnings(look)]
+        return Report(look.workflow, self.root, look.reports, rungs, tuple(warnings))
+
+    def step(self, name: str) -> Step:
+        """Return a step by slug, name or StepNN.
+
+        Raises
+        ------
+        UnknownStep
+        """
+        return find_step(self.opened.workflow(self.path), name)
+
+    def person(self) -> str:
+        """Return who acts here: git's identity, else the account's name."""
+        return self.opened.repository.identity() or getpass.getuser()
+
+    def start_run(self, options: RunOptions) -> RunFolder:
+        """Start a detached run and return its folder.
+
+        Raises
+        ------
+        VaibifyError
+            When the runner refuses at once (a run in progress).
+        """
+        folder = start_run(self.opened.tree, options, self.person())
+        first = read_events(folder)[0]
+        if first["event"] == "runRefused":
+            raise refusal(first)
+        return folder
+
+    def events(self, folder: RunFolder) -> Iterator[dict[str, Any] | None]:
+        """Yield a run's events to its end; None whenever nothing is new."""
+        for event in follow(folder):
+            yield event
+            if event is None and not self._is_alive(folder):
+                for last in read_events(folder):
+                    if last["event"] in ENDINGS:
+                        return
+                yield {"event": "runComplete", "outcome": "interrupted", "steps": {}, "sequence": 0}
+                return
+            if event is not None and event["event"] in ENDINGS:
+                return
+
+    def runs(self) -> list[RunFolder]:
+        """Return the runs kept on this machine, oldest first."""
+        return run_folders(self.root)
+
+    def current_run(self) -> RunFolder | None:
+        """Return the latest run."""
+        return current_run(self.root)
+
+    def stop_run(self) -> RunFolder:
+        """Ask the run in progress to stop.
+
+        Raises
+        ------
+        NotPassed
+            When there is none.
+        """
+        folder = self.current_run()
+        if folder is None or is_ended(folder) or not self._is_alive(folder):
+            raise NotPassed("there is no run in progress")
+        folder.stop_request.touch()
+        return folder
+
+    def acknowledge(self, slugs: Sequence[str] = ()) -> list[str]:
+        """Mark interrupted and failed steps as seen; return which were.
+
+        Without slugs: all of them. The step then shows what its last passed run is worth.
+        """
+        look = self.look()
+        store = self.opened.facts_of(look.workflow)
+        seen = []
+        for slug, record in look.facts.records.items():
+            if slugs and slug not in slugs:
+                continue
+            if isinstance(record, RunRecord) and record.outcome != "passed":
+                if record.acknowledged is None:
+                    store.write_record(dataclasses.replace(record, acknowledged=now()))
+                    seen.append(slug)
+        folder = self.current_run()
+        lost = [slug for slug, one in look.world.live.items() if one.state == "interrupted"]
+        if folder is not None and lost and not slugs:
+            (folder.path / ACKNOWLEDGED).touch()
+            seen += [slug for slug in lost if slug not in seen]
+        return seen
+
+    def to_sign(self, slug: str) -> ToSign:
+        """Return what a sign-off of a step would sign now; every byte is read.
+
+        Raises
+        ------
+        NotPassed
+            When no run has passed, the step runs, or its outputs are not those of that run.
+        """
+        look = self.look()
+        report = next(one for one in look.reports if one.slug == slug)
+        record = look.facts.records.get(slug)
+        passed = record.passed if isinstance(record, RunRecord) else None
+        run = f"jupyter vaibify run {slug}"
+        if report.run in ("running", "queued", "waiting"):
+            raise NotPassed(f"step {slug!r} is {report.run}; sign it when the run has ended")
+        if passed is None:
+            raise NotPassed(f"step {slug!r} has no passed run to sign", action=run)
+        paths = look.world.outputs(look.workflow.by_slug[slug])
+        hashes = {}
+        for path, state in hash_many(self.opened.tree, paths).items():
+            if state.sha256 is None or state.kind != "file":
+                raise NotPassed(f"{path} is {state.kind}, so it cannot be signed", action=run)
+            if passed.pins.outputs.get(path) != state.sha256:
+                raise NotPassed(f"{path} is not what the last run of {slug!r} wrote", action=run)
+            hashes[path] = state.sha256
+        return ToSign(slug, passed.run_id, hashes)
+
+    def sign_off(
+        self,
+        seen: ToSign,
+        verdict: Literal["passed", "failed"],
+        *,
+        by: str,
+        note: str = "",
+        server_identity: str | None = None,
+    ) -> SignOff:
+        """Record a person's word over exactly the bytes that were seen.
+
+        Raises
+        ------
+        UsageError
+            Without a name.
+        BytesChanged
+            When the bytes are not those that were seen.
+        """
+        if not by.strip():
+            raise UsageError("a sign-off needs the name of the person who looked")
+        if self.to_sign(seen.slug) != seen:
+            text = f"the outputs of {seen.slug!r} changed since they were shown"
+            raise BytesChanged(text, action="look at them again")
+        before = all_green(self.look().reports)
+        workflow = self.opened.workflow(self.path)
+        entry = SignOff(verdict, by, now(), seen.run_id, seen.hashes, note, server_identity)
+        entry = self._signed(entry, workflow.stem, seen.slug)
+        store = self.opened.facts_of(workflow)
+        old = store.load([seen.slug]).sign_offs.get(seen.slug)
+        earlier = old.entries if isinstance(old, SignOffs) else ()
+        store.write_sign_offs(SignOffs(workflow.stem, seen.slug, (*earlier, entry)))
+        self._envelope_when_turned_green(before)
+        return entry
+
+    def envelope(
+        self, only: Part | None = None, progress: Callable[[str], None] | None = None
+    ) -> list[tuple[str, str]]:
+        """Write the envelope, or one part and the manifest that lists it.
+
+        Returns what was written: (path, what is in it).
+        """
+        written = []
+        none_needed = all(
+            self.opened.workflow(path).no_python_packages for path in self.opened.workflow_paths()
+        )
+        if only == "lock" or (only is None and not none_needed):
+            size = enveloping.write_lock(self.opened, progress)
+            written.append(("requirements.lock", f"{size} bytes"))
+        if only in (None, "environment", "lock"):
+            enveloping.write_environment(self.opened)
+            written.append((".vaibify/environment.json", "up to date"))
+        if only in (None, "manifest") or self.opened.tree.lstat(enveloping.MANIFEST) is not None:
+            count = enveloping.write_manifest(self.opened)
+            written.append((enveloping.MANIFEST, f"{count} files"))
+        return written
+
+    def reproduce(self, asked: Asked, telling: Telling) -> Reproduction:
+        """Confirm the project as a stranger would."""
+        return reproduce(self.opened, asked, telling)
+
+    def after_run(self, before: Sequence[StepReport]) -> None:
+        """Write the envelope when a run made here turned everything green."""
+        self._envelope_when_turned_green(all_green(before))
+
+    def _envelope_when_turned_green(self, before: bool) -> None:
+        if before or not all_green(self.look().reports):
+            return
+        for path in self.opened.workflow_paths():
+            if not all_green(self.opened.look(path).reports):
+                return
+        self.envelope("manifest" if self._has_lock() else None)
+
+    def _has_lock(self) -> bool:
+        return self.opened.tree.lstat("requirements.lock") is not None
+
+    def _signed(self, entry: SignOff, stem: str, slug: str) -> SignOff:
+        key = self.opened.repository.signing_key()
+        if key is None:
+            return dataclasses.replace(entry, unsigned_reason="git has no SSH signing key")
+        try:
+            signed = signing.sign(entry.signed_content(stem, slug), key, root=self.root)
+        except (ToolFailed, ToolMissing) as error:
+            return dataclasses.replace(entry, unsigned_reason=str(error))
+        return dataclasses.replace(
+            entry, signature=signed.signature, key=signed.key, signature_state="valid"
+        )
+
+    def _is_alive(self, folder: RunFolder) -> bool:
+        runner = runner_of(read_events(folder))
+        return runner is None or runner.alive() is not False
+
+    def _warnings(self, look: Look) -> Iterator[str]:
+        for path in look.facts.orphans:
+            yield f"{path} is the fact of a step that is not there (renamed?)"
+        if self.opened.local_is_tracked():
+            yield ".vaibify/local is tracked by git; what lies there is not believed"
+        for fact in look.facts.records.values():
+            if isinstance(fact, FactFault):
+                yield f"{fact.text}; {fact.action}"
+
+
+def find_step(workflow: Workflow, name: str) -> Step:
+    """Return a step by slug, name or StepNN."""
+    for step in workflow.steps:
+        if name in (step.slug, step.name, f"Step{step.number:02d}"):
+            return step
+    have = ", ".join(step.slug for step in workflow.steps) or "none"
+    raise UnknownStep(f"there is no step {name!r} (there are: {have})", where=workflow.path)
+
+
+def refusal(event: dict[str, Any]) -> VaibifyError:
+    """Return a runner's refusal as the error it was."""
+    error = NotPassed(str(event["text"]), where=event.get("where"), action=event.get("action"))
+    error.code = str(event.get("code", "refused"))
+    error.exit_code = int(event.get("exit_code", 1))
+    return error

@@ -1,0 +1,256 @@
+"""The runner: one detached process a run. Started by every front door, outlives each of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import signal
+import socket
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from vaibify_lab.core.errors import PreflightFailed, UsageError, VaibifyError
+from vaibify_lab.core.model import Workflow
+from vaibify_lab.engines.base import Engine
+from vaibify_lab.engines.local.engine import LocalEngine
+from vaibify_lab.engines.local.python import PythonEnvironment, environment_for
+from vaibify_lab.runs import enveloping
+from vaibify_lab.runs.context import Busy, Circumstance, RunContext
+from vaibify_lab.runs.execute import Scheduler, watch_stop
+from vaibify_lab.runs.journal import JournalWriter, RunFolder, now, run_folders
+from vaibify_lab.runs.live import CURRENT
+from vaibify_lab.runs.lock import RunLock
+from vaibify_lab.runs.look import LOCK
+from vaibify_lab.runs.opened import Look, Opened
+from vaibify_lab.runs.options import RunOptions
+from vaibify_lab.runs.plan import Planned, plan
+from vaibify_lab.runs.processes import ProcessId, machine_id
+from vaibify_lab.runs.recover import recover
+
+KEPT_RUNS = 50
+REQUEST = "request.json"
+
+
+class Runner:
+    """Makes one run, from the request in its folder to the last line of its journal."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        request = json.loads((folder.path / REQUEST).read_bytes())
+        self.folder = folder
+        self.options = RunOptions.from_json(request["options"])
+        self.person: str = request["person"]
+        self.root = Path(request["root"])
+        self.journal = JournalWriter(folder)
+        self.stopping = threading.Event()
+
+    def main(self) -> int:
+        """Run; return 0 when everything asked for passed."""
+        self._mind_signals()
+        lock = RunLock(self.root)
+        try:
+            lock.acquire({"run_id": self.folder.run_id, "person": self.person, "since": now()})
+        except VaibifyError as error:
+            return self._refuse(error)
+        try:
+            return self._under_lock()
+        except VaibifyError as error:
+            return self._refuse(error)
+        finally:
+            lock.release()
+            self.journal.close()
+
+    def _mind_signals(self) -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, lambda *_: self.stopping.set())
+
+    def _refuse(self, error: VaibifyError) -> int:
+        self.journal.write(
+            "runRefused",
+            code=error.code,
+            text=error.text,
+            where=error.where,
+            action=error.action,
+            exit_code=error.exit_code,
+        )
+        return error.exit_code
+
+    def _under_lock(self) -> int:
+        opened = Opened(self.root)
+        process = ProcessId.mine().to_json()
+        self.journal.write("runAccepted", run_id=self.folder.run_id, process=process)
+        engine = self._engine(opened)
+        recover(opened.tree, engine, self.journal)
+        opened.tree.write(CURRENT, self.folder.run_id.encode("ascii") + b"\n")
+        _prune(self.root, self.folder)
+        epoch = enveloping.write_environment(opened).source_date_epoch or 0
+        look = opened.look(self.options.workflow)
+        planned = self._plan(look)
+        context = self._context(opened, look, engine, epoch)
+        self._preflight(opened, look, planned, engine)
+        self.journal.write(
+            "runStarted",
+            run_id=self.folder.run_id,
+            workflow=look.workflow.path,
+            stem=look.workflow.stem,
+            person=self.person,
+            process=process,
+            engine=engine.describe(),
+            isolation=engine.isolation,
+            plan=[{"slug": one.slug, "action": one.action, "why": one.why} for one in planned],
+        )
+        outcomes = self._walk(context, planned)
+        opened.cache.save()
+        return self._complete(outcomes)
+
+    def _engine(self, opened: Opened) -> Engine:
+        if self.options.engine != "local":
+            raise UsageError(
+                f"the engine {self.options.engine!r} is not available in this version",
+                action="use --engine local",
+            )
+        lock = opened.tree.read(LOCK) if opened.tree.lstat(LOCK) is not None else None
+        self._python = environment_for(lock, progress=self._tell)
+        return LocalEngine(self.options.tier, self._python)  # type: ignore[arg-type]  # checked there
+
+    _python: PythonEnvironment
+
+    def _tell(self, text: str) -> None:
+        self.journal.write("preparing", text=text)
+
+    def _plan(self, look: Look) -> tuple[Planned, ...]:
+        planned = plan(look.workflow, look.reports, self.options.selection)
+        if not look.workflow.steps:
+            raise UsageError("the workflow has no step", where=look.workflow.path)
+        return planned
+
+    def _preflight(
+        self, opened: Opened, look: Look, planned: tuple[Planned, ...], engine: Engine
+    ) -> None:
+        """Say what is wrong before anything runs; the first error refuses the run."""
+        from vaibify_lab.runs.inspection import inspect
+        from vaibify_lab.runs.preflight import preflight
+
+        slugs = [one.slug for one in planned if one.action != "skip"]
+        findings = preflight(inspect(opened, look, engine, self._python, slugs), slugs)
+        for one in findings:
+            self.journal.write("preflight", **one.to_json())
+        errors = [one for one in findings if one.level == "error"]
+        if errors:
+            more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+            where = f"step {errors[0].step!r}" if errors[0].step else errors[0].path
+            raise PreflightFailed(errors[0].text + more, where=where, action=errors[0].action)
+
+    def _context(self, opened: Opened, look: Look, engine: Engine, epoch: int) -> RunContext:
+        return RunContext(
+            tree=opened.tree,
+            repository=opened.repository,
+            workflow=look.workflow,
+            project=look.project,
+            engine=engine,
+            observer=opened.observer,
+            facts=opened.facts_of(look.workflow),
+            folder=self.folder,
+            journal=self.journal,
+            options=self.options,
+            around=self._around(opened, look, epoch),
+            cores=_cores(look.workflow.cores),
+            protected=_protected(opened),
+            busy=Busy(),
+            stopping=self.stopping,
+        )
+
+    def _around(self, opened: Opened, look: Look, epoch: int) -> Circumstance:
+        system = platform.uname()
+        return Circumstance(
+            person=self.person,
+            machine={"host": socket.gethostname(), "id": machine_id()},
+            host={
+                "system": system.system,
+                "kernel": system.release,
+                "machine": system.machine,
+                "cpus": str(os.cpu_count() or 1),
+                "libc": " ".join(platform.libc_ver()).strip(),
+            },
+            commit=opened.repository.snapshot().commit,
+            epoch=epoch,
+            lock=self._python.lock_hash,
+            image=look.world.image,
+        )
+
+    def _walk(self, context: RunContext, planned: tuple[Planned, ...]) -> dict[str, str]:
+        ended = threading.Event()
+        watcher = threading.Thread(target=watch_stop, args=(context, ended), daemon=True)
+        watcher.start()
+        jobs = self.options.jobs or context.workflow.jobs or len(os.sched_getaffinity(0))
+        try:
+            return dict(Scheduler(context, planned, max(1, jobs)).run())
+        finally:
+            ended.set()
+
+    def _complete(self, outcomes: dict[str, str]) -> int:
+        values = set(outcomes.values())
+        outcome = "passed"
+        if values & {"failed", "blocked", "tests-failed"}:
+            outcome = "failed"
+        if self.stopping.is_set() or "interrupted" in values:
+            outcome = "interrupted"
+        self.journal.write("runComplete", outcome=outcome, steps=outcomes)
+        return 0 if outcome == "passed" else 1
+
+
+def _cores(asked: int) -> int:
+    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, here - 1) if asked < 1 else asked
+
+
+def _protected(opened: Opened) -> frozenset[str]:
+    """Return what no step may write unless it declares it: workflows, envelope, all outputs."""
+    paths = set(opened.workflow_paths()) | {enveloping.MANIFEST, *enveloping.ALONGSIDE}
+    for path in opened.workflow_paths():
+        with suppress(VaibifyError):
+            workflow: Workflow = opened.workflow(path)
+            for step in workflow.steps:
+                paths.update(opened.observer.expand((*step.outputs, *step.declared_inputs)))
+                paths.update(opened.observer.code_of(step).files)
+                paths.update(opened.observer.test_files(step))
+    return frozenset(paths)
+
+
+def _prune(root: Path, current: RunFolder) -> None:
+    """Keep the newest runs' journals and logs; delete the others."""
+    import shutil
+
+    for old in run_folders(root)[:-KEPT_RUNS]:
+        if old.path != current.path:
+            shutil.rmtree(old.path, ignore_errors=True)
+
+
+def main() -> None:
+    """Run what a folder asks for: ``python -m vaibify_lab.runs.child FOLDER``."""
+    folder = RunFolder(Path(sys.argv[1]))
+    code = 1
+    try:
+        code = Runner(folder).main()
+    except BaseException as error:
+        _last_words(folder, error)
+        raise
+    sys.exit(code)
+
+
+def _last_words(folder: RunFolder, error: BaseException) -> None:
+    """Tell the readers that the runner itself failed, so that nobody waits for it."""
+    with suppress(OSError):
+        line: dict[str, Any] = {"event": "runRefused", "sequence": 10**9, "time": time.time()}
+        line |= {"code": "internal", "text": f"the runner failed: {error!r}", "exit_code": 1}
+        with folder.journal.open("ab") as file:
+            file.write(json.dumps(line).encode() + b"\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""Writing the envelope: manifest, lock and environment.json, from bytes read just now."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
+
+from vaibify_lab.core.errors import InvalidFile, MissingFile, UnsafePath, VaibifyError
+from vaibify_lab.core.model import Workflow
+from vaibify_lab.core.paths import shown
+from vaibify_lab.envelope import environment
+from vaibify_lab.envelope.environment import EnvironmentFile, parse_environment
+from vaibify_lab.envelope.host_binaries import capture_host_binaries
+from vaibify_lab.envelope.lock_compile import compile_lock
+from vaibify_lab.envelope.manifest import format_manifest
+from vaibify_lab.files.hashing import hash_many
+from vaibify_lab.runs.look import LOCK
+from vaibify_lab.runs.opened import Opened
+
+MANIFEST = "MANIFEST.sha256"
+SOURCES = ("requirements.in", "pyproject.toml")
+ALONGSIDE = ("requirements.in", LOCK, environment.NAME, "vaibify.yml", "container.conf")
+EPOCH_WITHOUT_COMMIT = 315532800  # 1980-01-01T00:00:00Z: zip files cannot hold an earlier time
+Part = Literal["manifest", "lock", "environment"]
+
+
+def manifested(opened: Opened, workflows: Sequence[Workflow]) -> tuple[str, ...]:
+    """Return every repository path that the manifest covers, for all workflows.
+
+    Every path-list field of every step, the code its scripts reach, its test files, the workflow
+    files, and the envelope's other files where they exist.
+    """
+    found: dict[str, None] = {}
+    for workflow in workflows:
+        found[workflow.path] = None
+        for step in workflow.steps:
+            declared = (*step.outputs, *step.inputs, *step.test_inputs)
+            _require_listable(opened, declared)
+            found.update(dict.fromkeys(opened.observer.expand(declared)))
+            found.update(dict.fromkeys(opened.observer.code_of(step).files))
+            found.update(dict.fromkeys(step.declared_scripts or ()))
+            found.update(dict.fromkeys(opened.observer.test_files(step)))
+    present = [path for path in ALONGSIDE if opened.tree.lstat(path) is not None]
+    found.update(dict.fromkeys(present))
+    return tuple(found)
+
+
+def write_manifest(opened: Opened) -> int:
+    """Write MANIFEST.sha256 from every byte of what it covers; return the number of files.
+
+    Raises
+    ------
+    MissingFile, UnsafePath, InvalidFile
+        Naming the first file that is missing, is or lies below a link, or holds an LFS pointer.
+    """
+    workflows = [opened.workflow(path) for path in opened.workflow_paths()]
+    hashes: dict[str, str] = {}
+    for path, state in hash_many(opened.tree, manifested(opened, workflows)).items():
+        if state.kind != "file" or state.sha256 is None:
+            raise _refused(path, state.kind, state.detail)
+        hashes[path] = state.sha256
+    if not hashes:
+        raise MissingFile("there is no workflow, so there is nothing to list", where=MANIFEST)
+    opened.tree.write(MANIFEST, format_manifest(hashes))
+    return len(hashes)
+
+
+def write_lock(opened: Opened, progress: Callable[[str], None] | None = None) -> int:
+    """Resolve requirements.in (else pyproject.toml) into requirements.lock; return its size."""
+    source = next((one for one in SOURCES if opened.tree.lstat(one) is not None), None)
+    if source is None:
+        raise MissingFile(
+            "there is no requirements.in (nor pyproject.toml) to make the lock from",
+            where=LOCK,
+            action="write one package a line into requirements.in; it may be empty",
+        )
+    kept = opened.tree.read(LOCK) if opened.tree.lstat(LOCK) is not None else None
+    version = opened.project_file().python_version
+    data = compile_lock(opened.tree.root, source, version, keep=kept, progress=progress)
+    opened.tree.write(LOCK, data)
+    return len(data)
+
+
+def write_environment(opened: Opened) -> EnvironmentFile:
+    """Bring environment.json up to date; written only when something in it changed."""
+    old = read_environment(opened)
+    workflows = [opened.workflow(path) for path in opened.workflow_paths()]
+    binaries = sorted({path for workflow in workflows for path in workflow.host_binaries})
+    lock = hash_many(opened.tree, [LOCK])[LOCK].sha256
+    epoch = old.source_date_epoch if old is not None else None
+    new = dataclasses.replace(
+        old or EnvironmentFile(),
+        host_binaries=tuple(capture_host_binaries(binaries)),
+        source_date_epoch=_epoch(opened) if epoch is None else epoch,
+        lock_sha256=lock,
+    )
+    if new != old:
+        opened.tree.write(environment.NAME, new.to_bytes())
+    return new
+
+
+def read_environment(opened: Opened) -> EnvironmentFile | None:
+    """Return environment.json; None where there is none."""
+    if opened.tree.lstat(environment.NAME) is None:
+        return None
+    return parse_environment(opened.tree.read(environment.NAME))
+
+
+def _epoch(opened: Opened) -> int:
+    return opened.repository.snapshot().commit_time or EPOCH_WITHOUT_COMMIT
+
+
+def _require_listable(opened: Opened, declared: Iterable[str]) -> None:
+    """Refuse a declared folder that holds a link or anything else that is no regular file."""
+    for path in declared:
+        if path.endswith("/") and opened.tree.exists_as_directory(path):
+            opened.tree.list_files(path)
+
+
+def _refused(path: str, kind: str, detail: str) -> VaibifyError:
+    where = shown(path)
+    if kind == "missing":
+        return MissingFile("is missing, so the manifest was not written", where=where)
+    if kind == "lfs-pointer":
+        text = "holds a git LFS pointer, not the content"
+        return InvalidFile(text, where=where, action="git lfs pull")
+    more = f" ({detail})" if detail else ""
+    return UnsafePath(f"is {kind}, which a manifest cannot list{more}", where=where)
+
+
+def lock_digest(data: bytes) -> str:
+    """Return the SHA-256 of a lock's bytes."""
+    return hashlib.sha256(data).hexdigest()

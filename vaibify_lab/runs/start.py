@@ -1,0 +1,60 @@
+"""Starting the runner, from whichever front door."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from vaibify_lab.core import jsonio
+from vaibify_lab.core.errors import CannotCheck, DiskFull, ToolFailed
+from vaibify_lab.files.tree import Tree
+from vaibify_lab.runs.child import REQUEST
+from vaibify_lab.runs.journal import RUNS, RunFolder, new_run_id, read_events
+from vaibify_lab.runs.options import RunOptions
+
+GITIGNORE = ".vaibify/.gitignore"
+_FIRST_EVENT_SECONDS = 30.0
+
+
+def start_run(tree: Tree, options: RunOptions, person: str) -> RunFolder:
+    """Start a detached runner and return once it has said its first word.
+
+    Raises
+    ------
+    ToolFailed
+        When the runner died before it could say anything.
+    """
+    run_id = new_run_id()
+    if tree.lstat(GITIGNORE) is None:
+        tree.write(GITIGNORE, b"local/\n")
+    request = {"root": str(tree.root), "options": options.to_json(), "person": person}
+    tree.write(f"{RUNS}/{run_id}/{REQUEST}", jsonio.dumps(request))
+    folder = RunFolder(tree.root / RUNS / run_id)
+    runner = _spawn(folder)
+    deadline = time.monotonic() + _FIRST_EVENT_SECONDS
+    while not read_events(folder):
+        if runner.poll() is not None and not read_events(folder):
+            raise ToolFailed("the runner did not start", where=str(folder.path / "runner.log"))
+        if time.monotonic() > deadline:
+            raise CannotCheck("the runner says nothing", where=str(folder.path / "runner.log"))
+        time.sleep(0.01)
+    return folder
+
+
+def _spawn(folder: RunFolder) -> subprocess.Popen[bytes]:
+    path: Path = folder.path / "runner.log"
+    try:
+        with path.open("wb") as log:
+            return subprocess.Popen(
+                [sys.executable, "-P", "-m", "vaibify_lab.runs.child", str(folder.path)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=os.sep,
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise DiskFull(f"cannot start the runner: {error.strerror}", where=str(path)) from None

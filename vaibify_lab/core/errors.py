@@ -26,6 +26,8 @@ A front door maps ``exit_code`` (and later an HTTP status) in one place; nothing
 
 from __future__ import annotations
 
+from vaibify_lab.core.paths import shown
+
 
 class VaibifyError(Exception):
     """A failure that a person can understand and act on.
@@ -50,10 +52,10 @@ class VaibifyError(Exception):
         self.action = action
 
     def __str__(self) -> str:
-        """One line: where, what, what to do."""
+        """One line, safe to print: where, what, what to do."""
         head = f"{self.where}: {self.text}" if self.where else self.text
         line = f"{head}; {self.action}" if self.action else head
-        return " ".join(line.split())
+        return shown(" ".join(line.split()))
 
 
 class QuestionError(VaibifyError):

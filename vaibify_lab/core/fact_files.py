@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from vaibify_lab.core import jsonio, spec
 from vaibify_lab.core.errors import InvalidFile, LaterFormat
+from vaibify_lab.core.fact_keys import FORMATS, MARKER, RECORD, SIGN_OFF
 from vaibify_lab.core.facts import (
     CategoryResult,
     Pins,
@@ -17,124 +18,9 @@ from vaibify_lab.core.facts import (
     TestMarker,
     TestResult,
 )
-from vaibify_lab.core.spec import Anything, Either, Flag, Listed, Mapped, Number, OneOf, Shape, Text
+from vaibify_lab.core.spec import Shape
 
 _Fact = TypeVar("_Fact")
-
-_HASH = Text(64, 64, r"^[0-9a-f]{64}$", "64 hexadecimal digits")
-_HASHES = Mapped(_HASH)
-_SHORT = Text(10_000)
-_WORDS = Listed(Text(100_000))
-_FORMATS = {kind: f"vaibify-lab/{kind}/1" for kind in ("record", "marker", "sign-off")}
-
-_RECORD_KEYS: dict[str, spec.Kind] = {
-    "format": _SHORT,
-    "workflow": _SHORT,
-    "step": _SHORT,
-    "name": _SHORT,
-    "outcome": OneOf(("passed", "failed", "interrupted")),
-    "run_id": Text(100, 1, r"^[A-Za-z0-9._-]+$"),
-    "started": Text(40),
-    "ended": Text(40),
-    "reason_code": _SHORT,
-    "reason": Text(100_000),
-    "exit_code": Either((Number(-1000, 1000, whole=True),), null=True),
-    "person": _SHORT,
-    "machine": Mapped(_SHORT),
-    "directory": _SHORT,
-    "commands": _WORDS,
-    "commands_run": _WORDS,
-    "engine": Mapped(Anything()),
-    "isolation": OneOf(("container", "sandbox", "none")),
-    "image": Either((Text(100, 71, r"^sha256:[0-9a-f]{64}$", "sha256: and 64 digits"),), null=True),
-    "lock": Either((_HASH,), null=True),
-    "environment": Mapped(Text(100_000)),
-    "deterministic": Flag(),
-    "network_isolation": Flag(),
-    "sealed": Flag(),
-    "plot_only": Flag(),
-    "seed": Either((Number(0, 2**64, whole=True),), null=True),
-    "source_date_epoch": Either((Number(0, 1e12, whole=True),), null=True),
-    "host": Mapped(_SHORT),
-    "fingerprint": Either((_HASH,), null=True),
-    "pins": Shape(
-        {"inputs": _HASHES, "code": _HASHES, "outputs": _HASHES},
-        frozenset({"inputs", "code", "outputs"}),
-    ),
-    "unchanged_outputs": _WORDS,
-    "undeclared_writes": _WORDS,
-    "seconds": Number(0, 1e12),
-    "commit": Either((Text(64, 40, r"^[0-9a-f]+$", "a commit id"),), null=True),
-    "dirty": _WORDS,
-    "cached_from": Either((_SHORT,), null=True),
-    "acknowledged": Either((Text(40),), null=True),
-}
-_REQUIRED = frozenset({"format", "workflow", "step", "outcome", "run_id", "pins", "commands"})
-_ONE_RECORD = Shape(_RECORD_KEYS, _REQUIRED)
-RECORD = Shape({**_RECORD_KEYS, "last_passed": Either((_ONE_RECORD,), null=True)}, _REQUIRED)
-
-MARKER = Shape(
-    {
-        "sFormat": _SHORT,
-        "sWorkflow": _SHORT,
-        "sStep": _SHORT,
-        "sRunId": Text(100),
-        "sWhen": Text(40),
-        "dictCategories": Mapped(
-            Shape(
-                {
-                    "sOutcome": OneOf(("passed", "failed", "unknown")),
-                    "saCommands": _WORDS,
-                    "iExitStatus": Either((Number(-1000, 1000, whole=True),), null=True),
-                    "iCollected": Number(0, 1e9, whole=True),
-                    "listTests": Listed(
-                        Shape(
-                            {"sName": _SHORT, "sOutcome": Text(40), "sDetail": Text(100_000)},
-                            frozenset({"sName", "sOutcome"}),
-                        )
-                    ),
-                    "sDetail": Text(100_000),
-                },
-                frozenset({"sOutcome", "saCommands", "iCollected"}),
-            ),
-            r"^(integrity|qualitative|quantitative)$",
-            "a category of tests",
-        ),
-        "dictOutputHashes": _HASHES,
-        "dictInputHashes": _HASHES,
-        "dictTestHashes": _HASHES,
-    },
-    frozenset(
-        {"sFormat", "sWorkflow", "sStep", "dictCategories"}
-        | {"dictOutputHashes", "dictInputHashes", "dictTestHashes"}
-    ),
-)
-
-SIGN_OFF = Shape(
-    {
-        "format": _SHORT,
-        "workflow": _SHORT,
-        "step": _SHORT,
-        "sign_offs": Listed(
-            Shape(
-                {
-                    "verdict": OneOf(("passed", "failed")),
-                    "by": Text(1000, 1),
-                    "when": Text(40),
-                    "run_id": Text(100, 1),
-                    "hashes": _HASHES,
-                    "note": Text(100_000),
-                    "server_identity": Either((_SHORT,), null=True),
-                    "signature": Either((Text(100_000),), null=True),
-                    "key": Either((Text(10_000),), null=True),
-                    "unsigned_reason": _SHORT,
-                },
-                frozenset({"verdict", "by", "when", "run_id", "hashes"}),
-            )
-        ),
-    },
-    frozenset({"format", "workflow", "step", "sign_offs"}),
-)
 
 
 def parse_record(data: bytes, path: str, workflow: str, step: str) -> RunRecord:
@@ -181,7 +67,7 @@ def dump_marker(marker: TestMarker) -> bytes:
     """Write a test marker, with the key names of the requirement documents."""
     return jsonio.dumps(
         {
-            "sFormat": _FORMATS["marker"],
+            "sFormat": FORMATS["marker"],
             "sWorkflow": marker.workflow,
             "sStep": marker.step,
             "sRunId": marker.run_id,
@@ -230,7 +116,7 @@ def dump_sign_offs(sign_offs: SignOffs) -> bytes:
         plain = _plain(entry)
         plain.pop("signature_state")
         entries.append(plain)
-    head = {"format": _FORMATS["sign-off"], "workflow": sign_offs.workflow}
+    head = {"format": FORMATS["sign-off"], "workflow": sign_offs.workflow}
     return jsonio.dumps({**head, "step": sign_offs.step, "sign_offs": entries})
 
 
@@ -244,11 +130,11 @@ def _load(
 ) -> dict[str, Any]:
     value: dict[str, Any] = jsonio.loads(data, path)
     said = value.get(keys[0]) if isinstance(value, dict) else None
-    prefix = _FORMATS[kind].rsplit("/", 1)[0] + "/"
-    if isinstance(said, str) and said.startswith(prefix) and said != _FORMATS[kind]:
+    prefix = FORMATS[kind].rsplit("/", 1)[0] + "/"
+    if isinstance(said, str) and said.startswith(prefix) and said != FORMATS[kind]:
         raise LaterFormat(f"has the format {said[:60]!r}, unknown to this version", where=path)
-    if said != _FORMATS[kind]:
-        raise InvalidFile(f"{keys[0]}: expected {_FORMATS[kind]!r}", where=path)
+    if said != FORMATS[kind]:
+        raise InvalidFile(f"{keys[0]}: expected {FORMATS[kind]!r}", where=path)
     spec.read(shape, value, path)
     if (value[keys[1]], value[keys[2]]) != names:
         text = (
@@ -263,6 +149,8 @@ def _record(value: Mapping[str, Any]) -> RunRecord:
     plain.setdefault("name", value["step"])
     plain.setdefault("started", "")
     plain.setdefault("ended", "")
+    for name in ("exit_code", "seed", "source_date_epoch"):
+        plain[name] = _whole(plain.get(name))
     return dataclasses.replace(_build(RunRecord, plain), pins=_build(Pins, value["pins"]))
 
 
@@ -274,11 +162,15 @@ def _category(value: Mapping[str, Any]) -> CategoryResult:
     return CategoryResult(
         value["sOutcome"],
         tuple(value["saCommands"]),
-        value.get("iExitStatus"),
-        value["iCollected"],
+        _whole(value.get("iExitStatus")),
+        int(value["iCollected"]),
         tests,
         value.get("sDetail", ""),
     )
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)
 
 
 def _build(kind: type[_Fact], value: Mapping[str, Any]) -> _Fact:
@@ -295,7 +187,7 @@ def _build(kind: type[_Fact], value: Mapping[str, Any]) -> _Fact:
 
 def _plain_record(record: RunRecord) -> dict[str, Any]:
     value = _plain(record)
-    value["format"] = _FORMATS["record"]
+    value["format"] = FORMATS["record"]
     value["pins"] = {name: dict(getattr(record.pins, name)) for name in Pins.__dataclass_fields__}
     if record.last_passed is None or record.outcome == "passed":
         del value["last_passed"]

@@ -91,6 +91,8 @@ def shown(path: str) -> str:
 
     A byte that is not UTF-8 is shown as ``\xNN``.
     """
+    if path.isprintable():
+        return path
     return "".join(char if char.isprintable() else _escaped(char) for char in path)
 
 

@@ -22,6 +22,7 @@ _TOKEN = re.compile(
 ROOT = "sRepoRoot"
 CORES = "iNumberOfCores"
 SYMBOLIC = frozenset({ROOT, CORES})
+LONGEST = 100_000  # characters of a command
 ROOM = 2**24  # characters that the variables and references of one step may grow to
 
 
@@ -69,8 +70,18 @@ class Expander:
     grown: int = 0
 
     def command(self, text: str) -> str:
-        """Expand a command: references become paths below the symbolic root."""
-        return self._expand(text, lambda path: "{" + ROOT + "}/" + path.rstrip("/"))
+        """Expand a command: references become paths below the symbolic root.
+
+        Raises
+        ------
+        InvalidFile
+            When it refers to what is not there, or grows too long.
+        """
+        expanded = self._expand(text, lambda path: "{" + ROOT + "}/" + path.rstrip("/"))
+        if len(expanded) > LONGEST:
+            text = f"step {self.user!r}: a command grows to more than {LONGEST} characters"
+            raise InvalidFile(text, where=self.outputs.where)
+        return expanded
 
     def path(self, text: str) -> str:
         """Expand a declared path: references become repository paths.

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from vaibify_lab.core.paths import shown
+
 RunState = Literal[
     "running",
     "queued",
@@ -23,12 +25,18 @@ UserState = Literal["untested", "passed", "failed", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why something is not green: a code that stays, a sentence, perhaps a path and a remedy."""
+    """Why something is not green: a code that stays, a sentence, perhaps a path and a remedy.
+
+    The sentence may quote facts of somebody else, so it is made safe to print.
+    """
 
     code: str
     text: str
     path: str | None = None
     action: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", shown(self.text))
 
     def to_json(self) -> dict[str, str]:
         """Return the JSON answer's form."""

@@ -57,7 +57,12 @@ _PATHS = Listed(_PATH)
 _DIRECTORY = Text(4096, 0, r"^(?![/~])[^\\*?\[\]\x00-\x1f\x7f]*$", "a folder inside the repository")
 _COMMAND = Text(100_000, 1, r"^(?=[\x01-\x20]*[^\x00-\x20])[^\x00]+$", "a command")
 _COMMANDS = Listed(_COMMAND, 1000)
-_NAME = Text(200, 1, r"^(?= *[^ ])[^\x00-\x1f\x7f-\x9f]+$", "a name, without control characters")
+_NAME = Text(
+    200,
+    1,
+    r"^(?= *[^ ])[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+$",
+    "a name, without control characters",
+)
 _SLUG = Text(100, 1, r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", "lower-case letters, digits and '-'")
 _VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*$"
 _VALUE = Either((Text(10_000, 0, r"^[^\x00]*$"), Number(-1e300, 1e300)))

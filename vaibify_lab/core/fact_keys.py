@@ -1,0 +1,148 @@
+"""Every key of the fact files: the tables behind their reader and their JSON Schemas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from vaibify_lab.core.spec import (
+    Anything,
+    Either,
+    Flag,
+    Kind,
+    Listed,
+    Mapped,
+    Number,
+    OneOf,
+    Shape,
+    Text,
+)
+
+_HASH = Text(64, 64, r"^[0-9a-f]{64}$", "64 hexadecimal digits")
+_PATH = r"^(?!/)(?!([^\x00]*/)?\.\.(/|$))[^\x00]+$"
+_HASHES = Mapped(_HASH, _PATH, "a path inside the repository")
+_RUN_ID = Text(100, 1, r"^[A-Za-z0-9][A-Za-z0-9._-]*$", "a run's name")
+_SHORT = Text(10_000)
+_WORDS = Listed(Text(1_000_000))
+FORMATS = {kind: f"vaibify-lab/{kind}/1" for kind in ("record", "marker", "sign-off")}
+
+_RECORD_KEYS: dict[str, Kind] = {
+    "format": OneOf((FORMATS["record"],)),
+    "workflow": _SHORT,
+    "step": _SHORT,
+    "name": _SHORT,
+    "outcome": OneOf(("passed", "failed", "interrupted")),
+    "run_id": _RUN_ID,
+    "started": Text(40),
+    "ended": Text(40),
+    "reason_code": _SHORT,
+    "reason": Text(100_000),
+    "exit_code": Either((Number(-1000, 1000, whole=True),), null=True),
+    "person": _SHORT,
+    "machine": Mapped(_SHORT),
+    "directory": _SHORT,
+    "commands": _WORDS,
+    "commands_run": _WORDS,
+    "engine": Mapped(Anything()),
+    "isolation": OneOf(("container", "sandbox", "none")),
+    "image": Either((Text(100, 71, r"^sha256:[0-9a-f]{64}$", "sha256: and 64 digits"),), null=True),
+    "lock": Either((_HASH,), null=True),
+    "environment": Mapped(Text(100_000)),
+    "deterministic": Flag(),
+    "network_isolation": Flag(),
+    "sealed": Flag(),
+    "plot_only": Flag(),
+    "seed": Either((Number(0, 2**64, whole=True),), null=True),
+    "source_date_epoch": Either((Number(0, 1e12, whole=True),), null=True),
+    "host": Mapped(_SHORT),
+    "fingerprint": Either((_HASH,), null=True),
+    "pins": Shape(
+        {"inputs": _HASHES, "code": _HASHES, "outputs": _HASHES},
+        frozenset({"inputs", "code", "outputs"}),
+    ),
+    "unchanged_outputs": _WORDS,
+    "undeclared_writes": _WORDS,
+    "seconds": Number(0, 1e12),
+    "commit": Either((Text(64, 40, r"^[0-9a-f]+$", "a commit id"),), null=True),
+    "dirty": _WORDS,
+    "cached_from": Either((_RUN_ID,), null=True),
+    "acknowledged": Either((Text(40),), null=True),
+}
+_REQUIRED = frozenset({"format", "workflow", "step", "outcome", "run_id", "pins", "commands"})
+_ONE_RECORD = Shape(_RECORD_KEYS, _REQUIRED)
+RECORD = Shape({**_RECORD_KEYS, "last_passed": Either((_ONE_RECORD,), null=True)}, _REQUIRED)
+
+MARKER = Shape(
+    {
+        "sFormat": OneOf((FORMATS["marker"],)),
+        "sWorkflow": _SHORT,
+        "sStep": _SHORT,
+        "sRunId": Text(100, 0, r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$", "a run's name"),
+        "sWhen": Text(40),
+        "dictCategories": Mapped(
+            Shape(
+                {
+                    "sOutcome": OneOf(("passed", "failed", "unknown")),
+                    "saCommands": _WORDS,
+                    "iExitStatus": Either((Number(-1000, 1000, whole=True),), null=True),
+                    "iCollected": Number(0, 1e9, whole=True),
+                    "listTests": Listed(
+                        Shape(
+                            {"sName": _SHORT, "sOutcome": Text(40), "sDetail": Text(100_000)},
+                            frozenset({"sName", "sOutcome"}),
+                        )
+                    ),
+                    "sDetail": Text(100_000),
+                },
+                frozenset({"sOutcome", "saCommands", "iCollected"}),
+            ),
+            r"^(integrity|qualitative|quantitative)$",
+            "a category of tests",
+        ),
+        "dictOutputHashes": _HASHES,
+        "dictInputHashes": _HASHES,
+        "dictTestHashes": _HASHES,
+    },
+    frozenset(
+        {"sFormat", "sWorkflow", "sStep", "dictCategories"}
+        | {"dictOutputHashes", "dictInputHashes", "dictTestHashes"}
+    ),
+)
+
+SIGN_OFF = Shape(
+    {
+        "format": OneOf((FORMATS["sign-off"],)),
+        "workflow": _SHORT,
+        "step": _SHORT,
+        "sign_offs": Listed(
+            Shape(
+                {
+                    "verdict": OneOf(("passed", "failed")),
+                    "by": Text(1000, 1),
+                    "when": Text(40),
+                    "run_id": _RUN_ID,
+                    "hashes": _HASHES,
+                    "note": Text(100_000),
+                    "server_identity": Either((_SHORT,), null=True),
+                    "signature": Either((Text(100_000),), null=True),
+                    "key": Either((Text(10_000),), null=True),
+                    "unsigned_reason": _SHORT,
+                },
+                frozenset({"verdict", "by", "when", "run_id", "hashes"}),
+            )
+        ),
+    },
+    frozenset({"format", "workflow", "step", "sign_offs"}),
+)
+
+
+def json_schemas() -> dict[str, dict[str, Any]]:
+    """Return the JSON Schemas of the fact files, by kind."""
+    shapes = {"record": RECORD, "marker": MARKER, "sign-off": SIGN_OFF}
+    heads = {
+        kind: {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": f"vaibify_lab {kind}",
+        }
+        for kind in shapes
+    }
+    return {kind: heads[kind] | shape.schema() for kind, shape in shapes.items()}

@@ -23,10 +23,10 @@ from vaibify_lab.core.errors import (
 from vaibify_lab.core.facts import FactFault, RunRecord, SignOff, SignOffs
 from vaibify_lab.core.levels import ladder
 from vaibify_lab.core.model import Step, Workflow
-from vaibify_lab.core.report import Rung, StepReport, all_green
+from vaibify_lab.core.report import Rung, StepReport
 from vaibify_lab.files import signing
 from vaibify_lab.files.hashing import hash_many
-from vaibify_lab.runs import enveloping
+from vaibify_lab.runs import enveloping, turning
 from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow, now, read_events, run_folders
 from vaibify_lab.runs.live import ACKNOWLEDGED, current_run, is_ended, runner_of
 from vaibify_lab.runs.opened import Look, Opened
@@ -184,10 +184,11 @@ class Project:
         for slug, record in look.facts.records.items():
             if slugs and slug not in slugs:
                 continue
-            if isinstance(record, RunRecord) and record.outcome != "passed":
-                if record.acknowledged is None:
-                    store.write_record(dataclasses.replace(record, acknowledged=now()))
-                    seen.append(slug)
+            if not isinstance(record, RunRecord) or record.outcome == "passed":
+                continue
+            if record.acknowledged is None:
+                store.write_record(dataclasses.replace(record, acknowledged=now()))
+                seen.append(slug)
         folder = self.current_run()
         lost = [slug for slug, one in look.world.live.items() if one.state == "interrupted"]
         if folder is not None and lost and not slugs:
@@ -245,7 +246,7 @@ class Project:
         if self.to_sign(seen.slug) != seen:
             text = f"the outputs of {seen.slug!r} changed since they were shown"
             raise BytesChanged(text, action="look at them again")
-        before = all_green(self.look().reports)
+        before = turning.all_are_green(self.opened)
         workflow = self.opened.workflow(self.path)
         entry = SignOff(verdict, by, now(), seen.run_id, seen.hashes, note, server_identity)
         entry = self._signed(entry, workflow.stem, seen.slug)
@@ -253,7 +254,7 @@ class Project:
         old = store.load([seen.slug]).sign_offs.get(seen.slug)
         earlier = old.entries if isinstance(old, SignOffs) else ()
         store.write_sign_offs(SignOffs(workflow.stem, seen.slug, (*earlier, entry)))
-        self._envelope_when_turned_green(before)
+        turning.envelope_if_turned_green(self.opened, before)
         return entry
 
     def envelope(
@@ -281,21 +282,6 @@ class Project:
     def reproduce(self, asked: Asked, telling: Telling) -> Reproduction:
         """Confirm the project as a stranger would."""
         return reproduce(self.opened, asked, telling)
-
-    def after_run(self, before: Sequence[StepReport]) -> None:
-        """Write the envelope when a run made here turned everything green."""
-        self._envelope_when_turned_green(all_green(before))
-
-    def _envelope_when_turned_green(self, before: bool) -> None:
-        if before or not all_green(self.look().reports):
-            return
-        for path in self.opened.workflow_paths():
-            if not all_green(self.opened.look(path).reports):
-                return
-        self.envelope("manifest" if self._has_lock() else None)
-
-    def _has_lock(self) -> bool:
-        return self.opened.tree.lstat("requirements.lock") is not None
 
     def _signed(self, entry: SignOff, stem: str, slug: str) -> SignOff:
         key = self.opened.repository.signing_key()

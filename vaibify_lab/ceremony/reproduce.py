@@ -104,12 +104,13 @@ def reproduce(opened: Opened, asked: Asked, telling: Telling) -> Reproduction:
     if asked.skip >= {1, 2, 3}:
         raise UsageError("every tier is skipped, so nothing would be confirmed")
     workflows, fault = _workflows(opened, asked.workflow)
+    checks: tuple[Callable[[], TierReport], ...] = (
+        lambda: _integrity(opened, workflows, fault, telling.progress),
+        lambda: _packages(opened, workflows),
+        lambda: _image(opened),
+    )
     tiers = []
-    for number, check in (
-        (1, lambda: _integrity(opened, workflows, fault, telling.progress)),
-        (2, lambda: _packages(opened, workflows)),
-        (3, lambda: _image(opened)),
-    ):
+    for number, check in enumerate(checks, 1):
         telling.begin(number, HEADS[number])
         report = TierReport(number, "skipped", "skipped") if number in asked.skip else check()
         telling.done(number, report.line, _lines(report))

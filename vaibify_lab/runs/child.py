@@ -19,9 +19,10 @@ from vaibify_lab.core.model import Workflow
 from vaibify_lab.engines.base import Engine
 from vaibify_lab.engines.local.engine import LocalEngine
 from vaibify_lab.engines.local.python import PythonEnvironment, environment_for
-from vaibify_lab.runs import enveloping
+from vaibify_lab.runs import enveloping, turning
 from vaibify_lab.runs.context import Busy, Circumstance, RunContext
 from vaibify_lab.runs.execute import Scheduler, watch_stop
+from vaibify_lab.runs.inspecting import inspect
 from vaibify_lab.runs.journal import JournalWriter, RunFolder, now, run_folders
 from vaibify_lab.runs.live import CURRENT
 from vaibify_lab.runs.lock import RunLock
@@ -29,6 +30,7 @@ from vaibify_lab.runs.look import LOCK
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.plan import Planned, plan
+from vaibify_lab.runs.preflight import preflight
 from vaibify_lab.runs.processes import ProcessId, machine_id
 from vaibify_lab.runs.recover import recover
 
@@ -104,11 +106,14 @@ class Runner:
             isolation=engine.isolation,
             plan=[{"slug": one.slug, "action": one.action, "why": one.why} for one in planned],
         )
+        was_green = turning.all_are_green(opened)
         outcomes = self._walk(context, planned)
+        if turning.envelope_if_turned_green(opened, was_green):
+            self.journal.write("note", text="everything is green: the envelope was written")
         opened.cache.save()
         return self._complete(outcomes)
 
-    def _engine(self, opened: Opened) -> Engine:
+    def _engine(self, opened: Opened) -> LocalEngine:
         if self.options.engine != "local":
             raise UsageError(
                 f"the engine {self.options.engine!r} is not available in this version",
@@ -130,14 +135,12 @@ class Runner:
         return planned
 
     def _preflight(
-        self, opened: Opened, look: Look, planned: tuple[Planned, ...], engine: Engine
+        self, opened: Opened, look: Look, planned: tuple[Planned, ...], engine: LocalEngine
     ) -> None:
         """Say what is wrong before anything runs; the first error refuses the run."""
-        from vaibify_lab.runs.inspection import inspect
-        from vaibify_lab.runs.preflight import preflight
-
         slugs = [one.slug for one in planned if one.action != "skip"]
-        findings = preflight(inspect(opened, look, engine, self._python, slugs), slugs)
+        inspection = inspect(opened, look, engine, self.options.steps)
+        findings = preflight(inspection, slugs)
         for one in findings:
             self.journal.write("preflight", **one.to_json())
         errors = [one for one in findings if one.level == "error"]

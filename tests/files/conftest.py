@@ -20,6 +20,8 @@ NOBODY = 65534
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
     return folder
 
 
@@ -59,7 +61,7 @@ def new_repo(tmp_path: Path, git: Callable[..., str]) -> Callable[..., Path]:
 
 @pytest.fixture
 def commit(git: Callable[..., str]) -> Callable[..., None]:
-    """``commit(folder, **files)``: write files (``__`` is no slash: use a dict) and commit all."""
+    """``commit(folder, {name: bytes})``: write files and commit all."""
 
     def make(folder: Path, files: dict[str, bytes] | None = None) -> None:
         for name, data in (files or {}).items():
@@ -69,6 +71,29 @@ def commit(git: Callable[..., str]) -> Callable[..., None]:
         git(folder, "commit", "-q", "--allow-empty", "-m", "x")
 
     return make
+
+
+@pytest.fixture
+def starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
+    """From now on every start of git is written down; calling it returns and forgets them."""
+    real = shutil.which("git")
+    log = tmp_path / "starts"
+    log.touch()
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    wrapper = folder / "git"
+    wrapper.write_text(
+        f'#!/bin/sh\necho "$*" >> {log}\nenv > {tmp_path}/environment\nexec {real} "$@"\n'
+    )
+    wrapper.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+    def take() -> list[str]:
+        lines = log.read_text().splitlines()
+        log.write_text("")
+        return lines
+
+    return take
 
 
 @pytest.fixture

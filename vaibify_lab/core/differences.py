@@ -12,6 +12,7 @@ from vaibify_lab.core.report import Reason
 from vaibify_lab.core.world import World
 
 UNKNOWABLE = frozenset({"unreadable", "changing"})
+_ROLES = {"output": "an output", "input": "an input", "code": "part of the code"}
 _STATE_TEXT = {
     "missing": "is missing",
     "link": "is, or lies below, a symbolic link",
@@ -29,7 +30,8 @@ def since(step: Step, passed: RunRecord, workflow: Workflow, world: World) -> It
     code = world.code.get(step.slug, ())
     yield from of_files("code", code, passed.pins.code, world)
     yield from of_files("input", world.inputs(step), passed.pins.inputs, world)
-    made = {path: pin for path, pin in passed.pins.outputs.items() if _declared(path, step)}
+    # an output that was withdrawn since is nobody's
+    made = {path: passed.pins.outputs[path] for path in step.made_among(passed.pins.outputs)}
     yield from of_files("output", world.outputs(step), made, world)
     for folder in (path for path in step.outputs + step.inputs if path.endswith("/")):
         if folder in world.folder_faults:
@@ -55,13 +57,8 @@ def of_files(
             yield _changed(role, path, state)
     for path in pins:
         if path not in listed:
-            text = f"{shown(path)} was {role} of the last run and is not any more"
+            text = f"{shown(path)} was {_ROLES[role]} of the last run and is not any more"
             yield Reason(f"{role}-gone", text, path)
-
-
-def _declared(path: str, step: Step) -> bool:
-    """Tell whether an output of the last run is still declared; withdrawn ones are nobody's."""
-    return any(path == one or (one[-1] == "/" and path.startswith(one)) for one in step.outputs)
 
 
 def describe(path: str, state: FileState) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -53,7 +54,7 @@ def ladder(
 def _rung(level: str, title: str, missing: list[Reason], git: Envelope | None) -> Rung:
     if git is not None and git.clone_problems is None:
         unknown = Reason("git-unknown", f"git could not be asked: {git.git_fault}")
-        return Rung(level, title, "unknown", (unknown, *missing))
+        return Rung(level, title, False if missing else "unknown", (*missing, unknown))
     return Rung(level, title, not missing, tuple(missing))
 
 
@@ -86,7 +87,7 @@ def _reproducible(
     if not reports:
         yield Reason("no-steps", "the workflow has no step")
     for report in reports:
-        if report.isolation != "container":
+        if report.isolation != "container" or not report.in_pinned_image:
             text = f"step {report.slug!r} has no run in a container of the pinned image"
             yield Reason("not-in-container", text, None, "jupyter vaibify run --engine docker")
     yield from _of_image(envelope)
@@ -125,9 +126,27 @@ def _of_image(envelope: Envelope) -> Iterator[Reason]:
         yield Reason("no-environment", "there is no environment.json", path, _ENVELOPE)
     if envelope.image is None:
         yield Reason("no-image", "no image is pinned", path, "jupyter vaibify build")
-    elif envelope.registry is None:
+        return
+    if envelope.registry is None:
         text = "the pinned image was never pushed: it has no registry digest"
         yield Reason("not-pushed", text, path, "jupyter vaibify build --push REF")
-    elif envelope.registry.startswith(("127.", "localhost", "[::1]")):
+        return
+    if is_loopback(envelope.registry):
         text = "the image is only in a registry on loopback"
         yield Reason("registry-loopback", text, path, "jupyter vaibify build --push REF")
+    if envelope.platform is None:
+        text = "the pinned image names no platform"
+        yield Reason("no-platform", text, path, "jupyter vaibify build")
+
+
+def is_loopback(reference: str) -> bool:
+    """Tell whether an image's registry (``host[:port]/name@digest``) is on this machine."""
+    host, slash, _ = reference.partition("/")
+    if not slash:
+        return False
+    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
+    try:
+        address = ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")
+    return address.is_loopback or address.is_unspecified

@@ -6,7 +6,7 @@ declared folder keeps its final slash.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -82,6 +82,12 @@ class Step:
     def outputs(self) -> tuple[str, ...]:
         """Every declared output, data files first; folders end with a slash."""
         return tuple(dict.fromkeys(self.data_files + self.plot_files + self.output_files))
+
+    def made_among(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Return those of the paths that are outputs of this step, also by a folder."""
+        files = frozenset(self.outputs)
+        folders = tuple(path for path in self.outputs if path.endswith("/"))
+        return tuple(path for path in paths if path in files or path.startswith(folders))
 
     @property
     def code(self) -> tuple[str, ...]:

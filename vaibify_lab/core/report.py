@@ -70,6 +70,7 @@ class StepReport:
     inputs_declared: bool = False
     sealed: bool = False
     enabled: bool = True
+    in_pinned_image: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON answer's form, with the requirement documents' names."""

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from vaibify_lab.core import differences
-from vaibify_lab.core.facts import FactFault, Facts, RunRecord, SignOff, SignOffs, TestMarker
+from vaibify_lab.core.facts import FactFault, Facts, RunRecord, SignOffs
 from vaibify_lab.core.graph import workflow_order
-from vaibify_lab.core.model import Category, Step, Workflow
-from vaibify_lab.core.paths import is_within, shown
-from vaibify_lab.core.report import Reason, RunState, StepReport, TestState, UserState
+from vaibify_lab.core.model import CATEGORIES, Step, Workflow
+from vaibify_lab.core.paths import shown
+from vaibify_lab.core.report import Reason, RunState, StepReport, TestState
+from vaibify_lab.core.verification import of_category, of_person
 from vaibify_lab.core.world import World
 
 
@@ -40,18 +41,17 @@ class _Look:
         passed = record.passed if isinstance(record, RunRecord) else None
         changed = self._differences(passed)
         run, reasons = self._run(record, changed)
-        tests = {
-            name: self._category(name) for name in ("integrity", "qualitative", "quantitative")
-        }
+        marker = self.facts.markers.get(self.step.slug)
+        tests = {name: of_category(self.step, name, marker, self.world) for name in CATEGORIES}
         states = [state for state, _ in tests.values()]
         reasons += [reason for _, why in tests.values() for reason in why]
         unit = _unit_test(states)
         if unit == "none" and not self.step.no_tests:
-            action = "add dictTests, or declare bNoTests"
-            reasons.append(
-                Reason("no-tests", "has no tests and does not declare that", None, action)
-            )
-        user, why_user = self._user(passed)
+            reasons.append(_NO_TESTS)
+        signed = self.facts.sign_offs.get(self.step.slug)
+        user, why_user = of_person(
+            self.step, signed, passed, self.world, self.workflow.keep_sign_off_if_identical
+        )
         upstream = list(self._upstream(passed))
         declared = bool(self.step.inputs) or self.step.no_input_data
         if not declared:
@@ -79,6 +79,7 @@ class _Look:
             inputs_declared=declared,
             sealed=bool(passed and passed.sealed),
             enabled=self.step.enabled,
+            in_pinned_image=_in_pinned_image(passed, self.world),
         )
 
     def _differences(self, passed: RunRecord | None) -> list[Reason]:
@@ -116,92 +117,8 @@ class _Look:
             return "unknown", unknown + [one for one in changed if one not in unknown]
         return ("stale" if changed else "current"), changed
 
-    def _category(self, category: Category) -> tuple[TestState, list[Reason]]:
-        commands = tuple(
-            command
-            for suite in self.step.suites
-            if suite.category == category
-            for command in suite.commands
-        )
-        if not commands:
-            return "none", []
-        marker = self.facts.markers.get(self.step.slug)
-        if isinstance(marker, FactFault):
-            return "unknown", [Reason("marker-unusable", marker.text, marker.path, marker.action)]
-        if marker is None or category not in marker.categories:
-            return "untested", [_untested(category, "have not been run")]
-        result = marker.categories[category]
-        if result.commands != commands:
-            return "untested", [_untested(category, "have other commands than when they ran")]
-        if result.collected == 0 and result.outcome != "failed":
-            return "untested", [_untested(category, "collected no test")]
-        stale = self._first_changed_since(marker)
-        if stale is not None:
-            text = f"ran before {shown(stale)} changed"
-            return "untested", [_untested(category, text, stale)]
-        if result.outcome == "failed":
-            bad = [one.name for one in result.tests if one.outcome not in ("passed", "skipped")]
-            text = f"failed: {', '.join(bad[:5]) or result.detail or 'see the log'}"
-            return "failed", [Reason(f"{category}-failed", f"{category} tests {text}")]
-        if result.outcome == "unknown":
-            return "unknown", [Reason(f"{category}-unknown", result.detail or "tests told nothing")]
-        return "passed", []
-
-    def _first_changed_since(self, marker: TestMarker) -> str | None:
-        inputs = self.world.expand((*self.step.inputs, *self.step.test_inputs))
-        tests = self.world.test_files.get(self.step.slug, ())
-        groups = (
-            (self.world.outputs(self.step), marker.output_hashes),
-            (inputs, marker.input_hashes),
-            (tests, marker.test_hashes),
-        )
-        for paths, then in groups:
-            now = dict.fromkeys(paths)
-            for path in now | dict.fromkeys(then):
-                state = self.world.state(path)
-                listed = path in then and path in now
-                if not listed or state.kind != "file" or state.sha256 != then[path]:
-                    return path
-        return None
-
-    def _user(self, passed: RunRecord | None) -> tuple[UserState, list[Reason]]:
-        found = self.facts.sign_offs.get(self.step.slug)
-        sign = f"jupyter vaibify sign-off {self.step.slug} --pass"
-        if isinstance(found, FactFault):
-            return "unknown", [Reason("sign-off-unusable", found.text, found.path, found.action)]
-        if not isinstance(found, SignOffs):
-            return "untested", [Reason("not-signed", "nobody has signed it off", None, sign)]
-        entry = found.entries[-1]
-        if entry.signature_state == "invalid":
-            text = (
-                f"the signature of {entry.by} does not fit the sign-off: it was edited afterwards"
-            )
-            return "unknown", [Reason("signature-invalid", text, None, sign)]
-        why = self._sign_off_gone(entry, passed)
-        if why is not None:
-            return "untested", [Reason("sign-off-gone", why[0], why[1], sign)]
-        if entry.verdict == "failed":
-            said = f": {entry.note}" if entry.note else ""
-            return "failed", [Reason("signed-failed", f"{entry.by} signed it as failed{said}")]
-        return "passed", []
-
-    def _sign_off_gone(
-        self, entry: SignOff, passed: RunRecord | None
-    ) -> tuple[str, str | None] | None:
-        if passed is None:
-            return "no run has passed that it could be about", None
-        if entry.run_id != passed.run_id and not self.workflow.keep_sign_off_if_identical:
-            return f"the step was run again after {entry.by} signed", None
-        now = dict.fromkeys(self.world.outputs(self.step))
-        for path in now | dict.fromkeys(entry.hashes):
-            if path not in entry.hashes:
-                return f"{shown(path)} is not among what {entry.by} signed", path
-            state = self.world.state(path)
-            if path not in now or state.kind != "file" or state.sha256 != entry.hashes[path]:
-                return f"{differences.describe(path, state)} since {entry.by} signed", path
-        return None
-
     def _upstream(self, passed: RunRecord | None) -> Iterator[Reason]:
+        moved = self._consumed_differs(passed)
         for slug in self.step.parents:
             parent = self.parents[slug]
             if parent.run != "current":
@@ -210,21 +127,28 @@ class _Look:
             elif parent.upstream_modified:
                 text = f"something upstream of {slug!r} was modified"
                 yield Reason("upstream-modified", text, None, "jupyter vaibify run")
-            if passed is not None:
-                yield from self._consumed_differs(slug, passed)
+            for path in self.workflow.by_slug[slug].made_among(moved) if moved else ():
+                yield Reason("upstream-output-changed", moved[path], path)
 
-    def _consumed_differs(self, parent: str, passed: RunRecord) -> Iterator[Reason]:
-        made = self.workflow.by_slug[parent].outputs
-        for path, pinned in passed.pins.inputs.items():
-            if any(is_within(path, one) for one in made):
-                state = self.world.state(path)
-                if state.sha256 != pinned:
-                    text = f"{shown(path)} of {parent!r} is not what this step's run consumed"
-                    yield Reason("upstream-output-changed", text, path)
+    def _consumed_differs(self, passed: RunRecord | None) -> dict[str, str]:
+        """Return every input that is not what this step's run consumed, with what to say of it."""
+        moved = {}
+        for path, pinned in passed.pins.inputs.items() if passed else ():
+            state = self.world.state(path)
+            if state.kind != "file":
+                moved[path] = f"{differences.describe(path, state)}; this step's run consumed it"
+            elif state.sha256 != pinned:
+                moved[path] = f"{shown(path)} is not what this step's run consumed"
+        return moved
 
     def _notes(self, passed: RunRecord | None) -> Iterator[Reason]:
         if passed is None:
             return
+        record = self.facts.records.get(self.step.slug)
+        if isinstance(record, RunRecord) and record is not passed and record.acknowledged:
+            ended = "failed" if record.outcome == "failed" else "was interrupted"
+            text = f"a later run {ended}; that was acknowledged"
+            yield Reason("acknowledged", text)
         if self.world.machine and passed.machine.get("id") != self.world.machine:
             who = passed.person or "somebody"
             place = passed.machine.get("host", "another machine")
@@ -259,8 +183,8 @@ _NO_INPUTS = Reason(
 )
 
 
-def _untested(category: str, text: str, path: str | None = None) -> Reason:
-    return Reason(f"{category}-untested", f"{category} tests {text}", path, "jupyter vaibify test")
+def _in_pinned_image(passed: RunRecord | None, world: World) -> bool:
+    return passed is not None and passed.image is not None and passed.image == world.image
 
 
 def _unit_test(states: list[TestState]) -> TestState:

@@ -1,0 +1,132 @@
+"""What tests and people said of a step, as far as it still holds for the bytes that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from vaibify_lab.core.differences import UNKNOWABLE, describe
+from vaibify_lab.core.facts import FactFault, RunRecord, SignOff, SignOffs, TestMarker
+from vaibify_lab.core.model import Category, Step
+from vaibify_lab.core.observed import FileState
+from vaibify_lab.core.paths import shown
+from vaibify_lab.core.report import Reason, TestState, UserState
+from vaibify_lab.core.world import World
+
+
+def of_category(
+    step: Step, category: Category, marker: TestMarker | FactFault | None, world: World
+) -> tuple[TestState, list[Reason]]:
+    """Return the state of one category of a step's tests, with the reasons."""
+    suites = [suite for suite in step.suites if suite.category == category]
+    commands = tuple(command for suite in suites for command in suite.commands)
+    if not commands:
+        return "none", []
+    if isinstance(marker, FactFault):
+        return "unknown", [Reason("marker-unusable", marker.text, marker.path, marker.action)]
+    if marker is None or category not in marker.categories:
+        return "untested", [_untested(category, "have not been run")]
+    result = marker.categories[category]
+    if result.commands != commands:
+        return "untested", [_untested(category, "have other commands than when they ran")]
+    if result.collected == 0 and result.outcome != "failed":
+        return "untested", [_untested(category, result.detail or "collected no test")]
+    moved = _moved_since_tests(step, category, marker, world)
+    if moved is not None:
+        return moved
+    if result.outcome == "failed":
+        bad = [one.name for one in result.tests if one.outcome not in ("passed", "skipped")]
+        text = f"failed: {', '.join(bad[:5]) or result.detail or 'see the log'}"
+        return "failed", [Reason(f"{category}-failed", f"{category} tests {text}")]
+    if result.outcome == "unknown":
+        return "unknown", [Reason(f"{category}-unknown", result.detail or "tests told nothing")]
+    return "passed", []
+
+
+def _moved_since_tests(
+    step: Step, category: Category, marker: TestMarker, world: World
+) -> tuple[TestState, list[Reason]] | None:
+    """Compare every file that the tests saw; a change that is certain goes before an unknown."""
+    groups = (
+        (world.outputs(step), marker.output_hashes),
+        (world.expand((*step.inputs, *step.test_inputs)), marker.input_hashes),
+        (world.test_files.get(step.slug, ()), marker.test_hashes),
+    )
+    found = [one for now, then in groups for one in _moved(now, then, world)]
+    certain = [path for path, state in found if state.kind not in UNKNOWABLE]
+    if certain:
+        text = f"ran before {shown(certain[0])} changed"
+        return "untested", [_untested(category, text, certain[0])]
+    if found:
+        path, state = found[0]
+        return "unknown", [Reason(f"{category}-unknown", describe(path, state), path)]
+    return None
+
+
+def of_person(
+    step: Step,
+    found: SignOffs | FactFault | None,
+    passed: RunRecord | None,
+    world: World,
+    keep_if_identical: bool,
+) -> tuple[UserState, list[Reason]]:
+    """Return what a person said of a step's outputs, while it is still about these bytes."""
+    sign = f"jupyter vaibify sign-off {step.slug} --pass"
+    if isinstance(found, FactFault):
+        return "unknown", [Reason("sign-off-unusable", found.text, found.path, found.action)]
+    if found is None:
+        return "untested", [Reason("not-signed", "nobody has signed it off", None, sign)]
+    entry = found.entries[-1]
+    if entry.signature_state == "invalid":
+        text = f"the signature of {entry.by} does not fit the sign-off: it was edited afterwards"
+        return "unknown", [Reason("signature-invalid", text, None, sign)]
+    if passed is None:
+        text = "no run has passed that it could be about"
+        return "untested", [Reason("sign-off-gone", text, None, sign)]
+    if entry.run_id != passed.run_id and not keep_if_identical:
+        text = f"the step was run again after {entry.by} signed"
+        return "untested", [Reason("sign-off-gone", text, None, sign)]
+    return _of_signed_bytes(entry, world.outputs(step), world, sign)
+
+
+def _of_signed_bytes(
+    entry: SignOff, outputs: Iterable[str], world: World, sign: str
+) -> tuple[UserState, list[Reason]]:
+    now = dict.fromkeys(outputs)
+    found = list(_moved(now, entry.hashes, world))
+    for path, state in found:
+        if state.kind not in UNKNOWABLE:
+            text = _why_gone(path, state, path in now, path in entry.hashes, entry.by)
+            return "untested", [Reason("sign-off-gone", text, path, sign)]
+    if found:
+        path, state = found[0]
+        return "unknown", [Reason("sign-off-unknown", describe(path, state), path)]
+    if entry.verdict == "failed":
+        said = f": {entry.note}" if entry.note else ""
+        return "failed", [Reason("signed-failed", f"{entry.by} signed it as failed{said}")]
+    return "passed", []
+
+
+def _why_gone(path: str, state: FileState, declared: bool, signed: bool, by: str) -> str:
+    if not signed:
+        return f"{shown(path)} is not among what {by} signed"
+    if not declared:
+        return f"{shown(path)}, which {by} signed, is not an output any more"
+    if state.kind == "file":
+        return f"{shown(path)} changed since {by} signed"
+    return f"{describe(path, state)}; {by} signed its content"
+
+
+def _moved(
+    now: Iterable[str], then: Mapping[str, str], world: World
+) -> Iterator[tuple[str, FileState]]:
+    """Yield every file that is not there now as it was then, or was not looked at then."""
+    listed = dict.fromkeys(now)
+    for path in listed | dict.fromkeys(then):
+        state = world.state(path)
+        same = path in then and path in listed
+        if not same or state.kind != "file" or state.sha256 != then[path]:
+            yield path, state
+
+
+def _untested(category: str, text: str, path: str | None = None) -> Reason:
+    return Reason(f"{category}-untested", f"{category} tests {text}", path, "jupyter vaibify test")

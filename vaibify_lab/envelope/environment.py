@@ -7,7 +7,6 @@ Schema beside the package's other schemas says the same for editors.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -108,7 +107,6 @@ def parse_environment(data: bytes, where: str = NAME) -> EnvironmentFile:
     if not isinstance(document, dict):
         raise InvalidFile("expected a JSON object", where=where)
     _require_format(document, where)
-    _require_writable(document, where)
     known = {*_TOP, "sFormat", "dictSystemTools", "listHostBinaries"}
     values = _read(document, _TOP, where)
     tools = _mapping(document, "dictSystemTools", where)
@@ -130,14 +128,6 @@ def _require_format(document: dict[str, Any], where: str) -> None:
         text = f"is of a later format ({found}) than this version reads"
         raise LaterFormat(text, where=where, action="update vaibify_lab")
     raise InvalidFile(f'sFormat: expected "{FORMAT}"', where=where)
-
-
-def _require_writable(document: dict[str, Any], where: str) -> None:
-    """Refuse half surrogate pairs, which JSON can spell and UTF-8 cannot."""
-    try:
-        json.dumps(document, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError:
-        raise InvalidFile("holds half a surrogate pair, which is no text", where=where) from None
 
 
 def _mapping(document: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:

@@ -53,12 +53,19 @@ def configured_indexes(environ: Mapping[str, str]) -> tuple[str, ...]:
     default = next((environ[key] for key in _DEFAULTS if environ.get(key)), PYPI_SIMPLE_ENDPOINT)
     extras = [url for key in _EXTRAS for url in environ.get(key, "").split()]
     urls = [_NAMED.sub("", url, count=1) for url in (default, *extras)]
-    return tuple(dict.fromkeys(url for url in urls if urlsplit(url).scheme in ("http", "https")))
+    return tuple(dict.fromkeys(url for url in urls if _is_web(url)))
 
 
 def host_of(url: str) -> str:
     """Return what may be shown of an index: never the user and token that its URL can hold."""
-    return urlsplit(url).hostname or "the index"
+    try:
+        return urlsplit(url).hostname or "the index"
+    except ValueError:  # no URL at all: a bracket that is never closed
+        return "the index"
+
+
+def _is_web(url: str) -> bool:
+    return url.lower().startswith(("http://", "https://"))
 
 
 def ask(
@@ -111,13 +118,13 @@ def _files(client: PyPISimple, name: str, seconds: float) -> Iterator[OfferedFil
         page = client.get_project_page(name, timeout=seconds)
     except NoSuchProjectError:
         return
+    except (ValueError, UnsupportedRepoVersionError):
+        text = f"{host_of(client.endpoint)} does not answer as a package index"
+        raise CannotCheck(text) from None
     except OSError as error:  # every error of the transport is one
         status = getattr(getattr(error, "response", None), "status_code", None)
         reason = f"answered {status}" if status else f"cannot be reached ({type(error).__name__})"
         raise CannotCheck(f"{host_of(client.endpoint)} {reason}") from None
-    except (ValueError, UnsupportedRepoVersionError):
-        text = f"{host_of(client.endpoint)} does not answer as a package index"
-        raise CannotCheck(text) from None
     for package in page.packages:
         if (version := _version(package)) is not None:
             sha256 = package.digests.get("sha256")

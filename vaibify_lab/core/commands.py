@@ -1,19 +1,26 @@
-"""Which files of the repository a step's commands name, read from their text alone."""
+"""Which files of the repository a step's commands name, read from their text alone.
+
+``cd`` is followed within one command; what variables, ``eval`` or a wildcard stand for is not known
+(a sealed run proves that nothing was missed).
+"""
 
 from __future__ import annotations
 
+import ast
 import posixpath
 import re
-import shlex
-from collections.abc import Iterable
-from dataclasses import dataclass
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
+from vaibify_lab.core import shell
+from vaibify_lab.core.interpreters import Program, program_of
 from vaibify_lab.core.references import ROOT
 
-_INTERPRETER = re.compile(r"^(?:.*/)?(python[0-9.]*|ipython3?|Rscript|julia|bash|sh|perl)$")
 _CODE = (".py", ".ipy", ".ipynb", ".sh", ".bash", ".r", ".jl", ".pl", ".m", ".awk")
-_BREAKS = frozenset({"|", "||", "&", "&&", ";", ";;", "(", ")", "\n"})
-_PYTHON_FLAGS_WITH_VALUE = frozenset({"-W", "-X", "--check-hash-based-pycs"})
+_PIECE = re.compile(r"[^\s'\"`();<>|&,=]+")
+_HOLDS_TEXT = re.compile(r"['\"`]|<<")  # words inside a word may be commands too
+_NOT_LITERAL = re.compile(r"[$`*?\[\]{}\x00]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +28,8 @@ class Named:
     """What commands name: repository paths and Python modules.
 
     ``scripts`` stand where an interpreter expects its program (they must exist); ``mentioned`` is
-    every word that could be a path inside the repository; ``modules`` follow ``python -m``.
+    every word that could be a path inside the repository; ``modules`` follow ``python -m`` or are
+    imported by ``python -c`` and by a here-document.
     """
 
     scripts: tuple[str, ...] = ()
@@ -31,13 +39,10 @@ class Named:
 
 def named_by(commands: Iterable[str], directory: str) -> Named:
     """Read what commands name, as seen from their working directory (repository path)."""
-    scripts: dict[str, None] = {}
-    modules: dict[str, None] = {}
-    mentioned: dict[str, None] = {}
+    reading = _Reading(directory)
     for command in commands:
-        for words in simple_commands(command):
-            _read_one(words, directory, scripts, modules, mentioned)
-    return Named(tuple(scripts), tuple(modules), tuple(mentioned))
+        reading.command(command)
+    return Named(tuple(reading.scripts), tuple(reading.modules), tuple(reading.mentioned))
 
 
 def looks_like_code(path: str) -> bool:
@@ -45,80 +50,100 @@ def looks_like_code(path: str) -> bool:
     return path.lower().endswith(_CODE)
 
 
-def _read_one(
-    words: list[str],
-    directory: str,
-    scripts: dict[str, None],
-    modules: dict[str, None],
-    mentioned: dict[str, None],
-) -> None:
-    for word in words:
-        for part in {word, word.partition("=")[2]} if "=" in word else {word}:
-            path = _repository_path(part, directory)
-            if path:
-                mentioned[path] = None
-    start = next((i for i, word in enumerate(words) if _INTERPRETER.match(word)), None)
-    if start is None:
-        if words and "/" in words[0]:
-            path = _repository_path(words[0], directory)
-            if path:
-                scripts[path] = None
-        return
-    program = _program_of(words[start + 1 :])
-    if program is None:
-        return
-    kind, text = program
-    if kind == "module":
-        modules[text] = None
-    elif path := _repository_path(text, directory):
-        scripts[path] = None
-
-
-def _program_of(arguments: list[str]) -> tuple[str, str] | None:
-    """Return ("module" or "file", its text) of an interpreter's program; None for -c and stdin."""
-    index = 0
-    while index < len(arguments):
-        word = arguments[index]
-        if word == "-m" and index + 1 < len(arguments):
-            return "module", arguments[index + 1]
-        if word in ("-c", "-", "-e"):
-            return None
-        if word in _PYTHON_FLAGS_WITH_VALUE:
-            index += 1
-        elif not word.startswith("-"):
-            return "file", word
-        index += 1
-    return None
-
-
 def simple_commands(command: str) -> list[list[str]]:
     """Split a shell command into its simple commands' words, quotes removed."""
-    lexer = shlex.shlex(command, posix=True, punctuation_chars="();<>|&\n")
-    lexer.whitespace = " \t\r"
-    lexer.whitespace_split = True
-    found: list[list[str]] = [[]]
+    simple = (part for part in shell.parts(command) if isinstance(part, shell.Simple))
+    return [[*part.words, *part.targets] for part in simple]
+
+
+@dataclass(slots=True)
+class _Reading:
+    directory: str
+    scripts: dict[str, None] = field(default_factory=dict)
+    modules: dict[str, None] = field(default_factory=dict)
+    mentioned: dict[str, None] = field(default_factory=dict)
+
+    def command(self, text: str) -> None:
+        """Read one command line, which starts in the step's directory."""
+        here: str | None = self.directory
+        around: list[str | None] = []
+        for part in shell.parts(text):
+            if isinstance(part, shell.Simple):
+                here = self._simple(part, here, text)
+            elif part == "(":
+                around.append(here)
+            elif around:
+                here = around.pop()
+        if _HOLDS_TEXT.search(text):
+            self._mention(_PIECE.findall(text), self.directory)
+
+    def _simple(self, part: shell.Simple, here: str | None, text: str) -> str | None:
+        """Read one simple command; return the directory that the next one starts in."""
+        if part.words[:1] in (("cd",), ("pushd",)):
+            return _moved(part.words[1:], here)
+        self._mention((*part.words, *part.targets), here)
+        program = program_of(part.words)
+        if program is not None:
+            self._program(program, here, text)
+        return None if part.words[:1] == ("popd",) else here
+
+    def _program(self, program: Program, here: str | None, text: str) -> None:
+        if program.kind == "file":
+            path = _repository_path(program.text, here)
+            self.scripts.update({path: None} if path else {})
+        elif program.kind == "module" and program.text:
+            self.modules[program.text] = None
+        elif program.kind == "shell":
+            inner = _Reading(here or "", self.scripts, self.modules, self.mentioned)
+            inner.command(program.text)
+        elif program.kind in ("python", "stdin"):
+            given = program.kind == "python"
+            for code in [program.text] if given else shell.split_here_documents(text)[1]:
+                self.modules.update(dict.fromkeys(_imported(code)))
+
+    def _mention(self, words: Iterable[str], here: str | None) -> None:
+        for word in words:
+            for piece in (word, word.partition("=")[2]) if "=" in word else (word,):
+                path = _repository_path(piece, here)
+                if path:
+                    self.mentioned[path] = None
+
+
+def _moved(arguments: tuple[str, ...], here: str | None) -> str | None:
+    """Return where ``cd`` leads; None when its text does not say."""
+    target = next((one for one in arguments if not one.startswith("-")), None)
+    if target in (None, ".", "./"):
+        return here if target else None
+    if target in ("{" + ROOT + "}", "{" + ROOT + "}/"):
+        return ""
+    return _repository_path(target, here)
+
+
+def _imported(code: str) -> Iterator[str]:
+    """Yield the modules that a piece of Python imports by name."""
     try:
-        for word in lexer:
-            if word in _BREAKS or not word.strip("();<>|&\n"):
-                if word in _BREAKS:
-                    found.append([])
-            else:
-                found[-1].append(word)
-    except ValueError:
-        return [re.split(r"[\s'\"();<>|&]+", command)]
-    return [words for words in found if words]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of its escapes: the step's own affair
+            nodes = list(ast.walk(ast.parse(code)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
 
 
-def _repository_path(word: str, directory: str) -> str | None:
-    """Return the repository path a word could mean, or None."""
+def _repository_path(word: str, here: str | None) -> str | None:
+    """Return the repository path that a word means, or None when it can be none."""
     root = "{" + ROOT + "}"
     if word.startswith(root):
         joined = word[len(root) :].lstrip("/")
-    elif word.startswith(("/", "~", "-", "$")) or "://" in word or "\x00" in word:
+    elif here is None or word.startswith(("/", "~", "-")) or "://" in word:
         return None
     else:
-        joined = posixpath.join(directory, word)
-    path = posixpath.normpath(joined) if joined else ""
-    if path in ("", ".") or path.startswith("../") or path == ".." or len(path) > 4096:
+        joined = posixpath.join(here, word) if word else ""
+    if not joined or len(joined) > 4096 or _NOT_LITERAL.search(joined):
         return None
-    return path
+    path = posixpath.normpath(joined)
+    return None if path in (".", "..") or path.startswith("../") else path

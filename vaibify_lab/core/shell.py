@@ -1,0 +1,92 @@
+"""A shell command's words, read from its text alone: no expansion, no execution.
+
+Enough of bash's grammar to find programs and their arguments: quotes, comments, redirections,
+here-documents, pipes, lists and subshells. What only a running shell knows (variables, functions,
+what ``eval`` is given) stays as it stands.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_TOKEN = re.compile(
+    r"""(?P<skip>[ \t\r]+|\\\n|\#[^\n]*)
+    |(?P<redirect>[0-9]*(?:&>>?|<<<|<<-?|<>|>\||>>|>&|<&|<(?!\()|>(?!\()))
+    |(?P<stop>[<>]\(|[;&|()\n])
+    |(?P<word>(?:[^\s'"\\;&|()<>]|\\.|'[^']*'|"(?:[^"\\]|\\.)*"|['"\\])+)""",
+    re.VERBOSE | re.DOTALL,
+)
+_QUOTED = re.compile(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)""", re.DOTALL)
+_ESCAPED = re.compile(r"\\([\"\\$`])|\\\n")
+_HERE = re.compile(r"(?<!<)<<-?[ \t]*(['\"\\]?)([A-Za-z_][A-Za-z0-9_]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Simple:
+    """One simple command: its words without quotes, and the files that it is redirected to."""
+
+    words: tuple[str, ...]
+    targets: tuple[str, ...] = ()
+
+
+def parts(command: str) -> Iterator[Simple | str]:
+    """Yield the simple commands of a command line, and ``(`` and ``)`` where a subshell begins."""
+    words: list[str] = []
+    targets: list[str] = []
+    redirected = False
+    for token in _TOKEN.finditer(split_here_documents(command)[0]):
+        kind, text = token.lastgroup, token[0]
+        if kind == "word":
+            (targets if redirected else words).append(unquoted(text))
+            redirected = False
+        elif kind == "redirect":
+            redirected = True
+        elif kind == "stop":
+            if words or targets:
+                yield Simple(tuple(words), tuple(targets))
+            words, targets, redirected = [], [], False
+            if text[-1] in "()":
+                yield text[-1]
+    if words or targets:
+        yield Simple(tuple(words), tuple(targets))
+
+
+def unquoted(word: str) -> str:
+    """Return a word as the program gets it, when nothing in it is expanded."""
+    return _QUOTED.sub(_without_quotes, word)
+
+
+def split_here_documents(command: str) -> tuple[str, list[str]]:
+    """Return a command line without the bodies of its here-documents, and the bodies."""
+    if "<<" not in command:
+        return command, []
+    lines = command.split("\n")
+    places: dict[str, list[int]] = {}
+    for number, line in enumerate(lines):
+        places.setdefault(line.strip("\t"), []).append(number)
+    kept: list[str] = []
+    bodies: list[str] = []
+    index = 0
+    while index < len(lines):
+        line = lines[index]
+        kept.append(line)
+        index += 1
+        for match in _HERE.finditer(line):
+            ends = places.get(match[2], [])
+            place = bisect.bisect_left(ends, index)
+            if place < len(ends):  # else it was no here-document
+                bodies.append("\n".join(lines[index : ends[place]]))
+                index = ends[place] + 1
+    return "\n".join(kept), bodies
+
+
+def _without_quotes(match: re.Match[str]) -> str:
+    single, double, escaped = match.groups()
+    if single is not None:
+        return single
+    if double is not None:
+        return _ESCAPED.sub(lambda inner: inner[1] or "", double)
+    return "" if escaped == "\n" else escaped

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaibify_lab.envelope.manifest import NAME, format_manifest, parse_manifest
@@ -73,7 +73,7 @@ def test_what_sha256sum_writes_is_read_as_it_was_meant(made, mode):
 
 
 @given(files(), st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_a_damaged_manifest_that_we_read_without_a_problem_passes_sha256sum_too(made, data):
     """Never greener than by hand: what we read cleanly and find matching, coreutils does too."""
     with tempfile.TemporaryDirectory() as folder:
@@ -85,9 +85,9 @@ def test_a_damaged_manifest_that_we_read_without_a_problem_passes_sha256sum_too(
         piece = data.draw(st.sampled_from([b"", b" ", b"\r", b"\\", b"\n", b"a", b"*", b"./"]))
         damaged = whole[:at] + piece + whole[at + data.draw(st.integers(0, 1)) :]
         manifest = parse_manifest(damaged)
-        actual = {os.fsdecode(name): hashlib.sha256(made[name]).hexdigest() for name in made}
         green = bool(manifest.entries) and not manifest.problems
-        assume(green and all(actual.get(one.path) == one.sha256 for one in manifest.entries))
+        if not green or any(hashes.get(one.path) != one.sha256 for one in manifest.entries):
+            return
 
         Path(folder, NAME).write_bytes(damaged)
         checked = sha256sum(root, b"--strict", b"-c", NAME.encode())

@@ -23,6 +23,7 @@ NAME = "requirements.lock"
 MAX_PROBLEMS = 200
 MAX_PACKAGES = 5_000
 MAX_TEXT = 300_000  # characters of requirements, hashes apart
+_BRACKET_COSTS = 40  # ... since a bracket in a marker takes as long to read as so many
 _PLATFORM = re.compile(r"# vaibify: python (\d{1,3}(?:\.\d{1,4}){1,2}) ([\w.-]{1,64})")
 _SOURCE = re.compile(r"# source-sha256: ([0-9a-f]{64})")
 
@@ -148,7 +149,7 @@ class _Reader:
                 self.indexes.append(value)
 
     def _read_package(self, number: int, requirement: str, options: list[str]) -> None:
-        self.length += len(requirement)
+        self.length += len(requirement) + _BRACKET_COSTS * requirement.count("(")
         if (problem := rules.fault_of_text(requirement)) is not None:
             self.refuse(number, *problem)
             return

@@ -131,7 +131,8 @@ def _imported(code: str) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module
+            yield node.module  # and, in case they are modules, what it takes from it
+            yield from (f"{node.module}.{alias.name}" for alias in node.names if alias.name != "*")
 
 
 def _repository_path(word: str, here: str | None) -> str | None:

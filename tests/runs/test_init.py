@@ -10,9 +10,9 @@ import yaml
 
 from vaibify_lab.core.errors import CannotCheck, NotARepository, UnsafePath, UsageError
 from vaibify_lab.core.workflow_file import parse
-from vaibify_lab.files.git import Repository
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.init import Initialised, init_project
+from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.project_file import read_project_file
 
 ALL = (
@@ -34,7 +34,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def begin(root: Path, name: str | None = None) -> Initialised:
-    return init_project(Tree(root), Repository.find(root), name=name)
+    return init_project(Opened(root, cached=False), name=name)
 
 
 def test_a_new_repository_becomes_a_project(root: Path) -> None:
@@ -118,6 +118,16 @@ def test_a_pyproject_with_packages_is_the_only_source(
     assert (root / "requirements.in").exists() != is_source
 
 
+@pytest.mark.parametrize("path", [".vaibify/workflows/other.json", "analysis/workflow.json"])
+def test_no_second_workflow_is_made(root: Path, path: str) -> None:
+    (root / path).parent.mkdir(parents=True)
+    (root / path).write_text('{"sFormat": "vaibify-lab/1", "listSteps": []}')
+    subprocess.run(["git", "-C", root, "add", path], check=True)
+    done = begin(root)
+    assert "workflow.json" not in (*done.written, *done.left)
+    assert Opened(root, cached=False).workflow_paths() == (path,)
+
+
 @pytest.mark.parametrize("name", ["co2", "123", "null", "1.0", "true"])
 def test_a_name_is_text_whatever_it_looks_like(root: Path, name: str) -> None:
     begin(root, name)
@@ -158,5 +168,5 @@ def test_a_file_where_the_folder_should_be_is_named(root: Path) -> None:
 
 def test_outside_a_repository_git_init_is_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(NotARepository) as caught:
-        Repository.find(tmp_path)
+        begin(tmp_path)
     assert str(caught.value) == f"{tmp_path}: is not inside a git repository; git init"

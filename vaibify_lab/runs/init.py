@@ -17,9 +17,9 @@ from vaibify_lab.core.workflow_keys import FORMAT
 from vaibify_lab.envelope.manifest import ATTRIBUTE_LINE
 from vaibify_lab.files.clone_reasons import ignore_rules
 from vaibify_lab.files.factstore import LOCAL
-from vaibify_lab.files.git import Repository
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs import project_file
+from vaibify_lab.runs.opened import Opened
 
 WORKFLOW, REQUIREMENTS = "workflow.json", "requirements.in"
 ATTRIBUTES, IGNORED = ".gitattributes", ".vaibify/.gitignore"
@@ -46,15 +46,14 @@ class Initialised:
     ignored: dict[str, str]
 
 
-def init_project(tree: Tree, repository: Repository, *, name: str | None = None) -> Initialised:
+def init_project(opened: Opened, *, name: str | None = None) -> Initialised:
     """Write vaibify.yml, container.conf, workflow.json, requirements.in and what git must know.
 
     Parameters
     ----------
-    tree : Tree
-        The repository's root.
-    repository : Repository
-        Asked which of the files git would ignore.
+    opened : Opened
+        The repository. Where it has a workflow already, no other is made; and no requirements.in
+        where pyproject.toml says which packages there are.
     name : str, optional
         The project's name; the folder's when absent.
 
@@ -63,27 +62,26 @@ def init_project(tree: Tree, repository: Repository, *, name: str | None = None)
     UsageError
         The name cannot be a project's.
     """
-    wanted = _contents(tree, name)
+    tree = opened.tree
+    wanted = _contents(opened, name)
     written = [path for path, text in wanted.items() if _write_new(tree, path, text)]
     lines = {IGNORED: f"{LOCAL.rpartition('/')[2]}/", ATTRIBUTES: ATTRIBUTE_LINE}
     written += [path for path, line in lines.items() if _add_line(tree, path, line)]
     every = [*wanted, *lines]
     left = tuple(path for path in every if path not in written)
-    return Initialised(tuple(written), left, ignore_rules(repository, every))
+    return Initialised(tuple(written), left, ignore_rules(opened.repository, every))
 
 
-def _contents(tree: Tree, name: str | None) -> dict[str, str]:
-    project = project_file.read_project_file(tree)
+def _contents(opened: Opened, name: str | None) -> dict[str, str]:
+    project = opened.project_file()
     chosen = name or project.name
     if not project_file.is_name(chosen):
         text = f"{chosen[:100]!r} cannot be a project's name"
         raise UsageError(text, action="use letters, digits, '.', '_' and '-'")
-    found = {
-        project_file.PATH: _project_text(chosen),
-        "container.conf": _CONTAINER_CONF,
-        WORKFLOW: _workflow_text(chosen),
-    }
-    if not _has_packages_in_pyproject(tree):
+    found = {project_file.PATH: _project_text(chosen), "container.conf": _CONTAINER_CONF}
+    if set(opened.workflow_paths()) <= {WORKFLOW}:
+        found[WORKFLOW] = _workflow_text(chosen)
+    if not _has_packages_in_pyproject(opened.tree):
         packages = "".join(f"{one}\n" for one in project.python_packages)
         found[REQUIREMENTS] = _REQUIREMENTS + packages
     return found

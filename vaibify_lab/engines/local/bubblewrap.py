@@ -108,7 +108,8 @@ def options(
         *HOLD,
         *([] if launch.network else ["--unshare-net"]),
         *_system(launch.network),
-        *("--proc", "/proc", "--dev", "/dev", "--bind", temporary, "/tmp"),  # noqa: S108
+        *("--proc", "/proc", *_kernel_settings()),
+        *("--dev", "/dev", "--bind", temporary, "/tmp"),  # noqa: S108
         *("--symlink", "/tmp", "/var/tmp", "--dir", "/run"),  # noqa: S108
         *_graphics(bool(launch.resources.gpus)),
         *_python(python),
@@ -142,6 +143,11 @@ def _system(network: bool) -> list[str]:
     return _read_only([*filter(os.path.lexists, TOP), *wanted])
 
 
+def _kernel_settings() -> list[str]:
+    """Close /proc to root: the kernel asks only who owns /proc/sys, and inside it is still root."""
+    return [] if os.geteuid() else ["--remount-ro", "/proc"]
+
+
 def graphics_devices() -> list[str]:
     """Return the device files of graphics cards on this machine."""
     return sorted(glob("/dev/nvidia*")) + [
@@ -170,6 +176,6 @@ def _project(launch: Launch, place: str) -> list[str]:
     for path, source in sorted(launch.read_only.items()):
         words += ["--ro-bind", str(source), f"{place}/{path}"]
     for name in PROTECTED:
-        if os.path.lexists(f"{tree}/{name}"):
+        if os.path.exists(f"{tree}/{name}") and not os.path.islink(f"{tree}/{name}"):
             words += ["--ro-bind", f"{tree}/{name}", f"{place}/{name}"]
     return words

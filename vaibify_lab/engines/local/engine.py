@@ -13,7 +13,7 @@ from vaibify_lab.core.errors import DiskFull, ToolFailed, ToolMissing
 from vaibify_lab.engines.base import Isolation, Launch
 from vaibify_lab.engines.local import bubblewrap, start, tiers, vetting
 from vaibify_lab.engines.local.environment import minimal, search_path
-from vaibify_lab.engines.local.handle import LocalHandle
+from vaibify_lab.engines.local.handle import LocalHandle, Supervisor
 from vaibify_lab.engines.local.order import Order, dump
 from vaibify_lab.engines.local.python import PythonEnvironment, environment_for
 
@@ -88,13 +88,13 @@ class LocalEngine:
         ToolFailed, DiskFull
             The supervisor could not start.
         """
-        vetting.vet(launch)
+        launch = vetting.vetted(launch)
         bash = self._bash()
         vetting.lay_read_only(launch, by_link=self.tier != "bwrap")
         scratch = _scratch(launch.state)
         (scratch / "tmp" / "home").mkdir(mode=0o700, parents=True)
-        _start_supervisor(self._order(launch, bash, scratch), launch.state)
-        return LocalHandle(launch.state)
+        record = _start_supervisor(self._order(launch, bash, scratch), launch.state)
+        return LocalHandle(launch.state, Supervisor.parse(record), launched_here=True)
 
     def find(self, state: Path) -> LocalHandle | None:
         """Find a step by its state folder; None if it was never started."""
@@ -103,7 +103,7 @@ class LocalEngine:
             if not _scratch(state).exists() or time.monotonic() > until:
                 return None
             time.sleep(0.01)
-        return LocalHandle(state)
+        return LocalHandle.found(state)
 
     def _bash(self) -> str:
         found = shutil.which("bash", path=search_path(self.python.prefix))
@@ -140,14 +140,14 @@ def _scratch(state: Path) -> Path:
     return state.with_name(f"{state.name}.scratch")
 
 
-def _start_supervisor(order: Order, state: Path) -> None:
+def _start_supervisor(order: Order, state: Path) -> bytes:
+    """Start it and return its record once it is written; the step begins after that."""
     if not sys.executable:
         raise ToolMissing("the running Python has no path of its own, so no step can be started")
     done = subprocess.run(
-        [sys.executable, "-I", "-S", start.__file__, str(state.absolute())],
+        [sys.executable, "-I", "-S", start.__file__, str(state)],
         input=dump(order),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         env={},
         start_new_session=True,
         check=False,
@@ -157,3 +157,4 @@ def _start_supervisor(order: Order, state: Path) -> None:
         if "No space left" in lines[-1]:
             raise DiskFull("the step's supervisor could not start", where=str(state))
         raise ToolFailed(f"the step's supervisor did not start: {lines[-1]}", where=str(state))
+    return done.stdout

@@ -15,6 +15,8 @@ from vaibify_lab.engines.base import Ended
 from vaibify_lab.engines.local import processes
 
 SMALL = 2**16
+SCRIPT = b"/engines/local/start.py\0"
+ROUNDS = 20  # of killing: a process may have forked while we looked
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +29,13 @@ class Supervisor:
     pipes: frozenset[str]
 
     @classmethod
-    def of(cls, state: Path) -> Supervisor | None:
-        """Read ``supervisor.json``; None when it is not there or not whole."""
+    def parse(cls, data: bytes) -> Supervisor | None:
+        """Read a record; None when it is not whole."""
         try:
-            values = _read(state / "supervisor.json")
+            values = _object(data, "supervisor.json")
             pid, start_time, boot_id = values["pid"], values["start_time"], values["boot_id"]
             return cls(int(pid), str(start_time), str(boot_id), frozenset(values["pipes"].split()))
-        except (OSError, InvalidFile, KeyError, TypeError, ValueError, AttributeError):
+        except (InvalidFile, KeyError, TypeError, ValueError, AttributeError):
             return None
 
     def same_boot(self) -> bool:
@@ -41,44 +43,57 @@ class Supervisor:
         return self.boot_id == processes.boot_id()
 
     def alive(self) -> bool:
-        """Tell whether it still runs."""
+        """Tell whether it still runs, and is a supervisor."""
         started = processes.start_time(self.pid)
-        return bool(started) and started == self.start_time and self.same_boot()
+        if not started or started != self.start_time or not self.same_boot():
+            return False
+        return not processes.LINUX or SCRIPT in processes.command(self.pid)
 
 
 class LocalHandle:
-    """A step of the local engine, whoever launched it.
+    """A step of the local engine.
 
     Parameters
     ----------
     state : Path
         The folder that the step was launched with.
+    supervisor : Supervisor or None
+        Who watches it; None when the record is damaged.
+    launched_here : bool
+        The record came from the supervisor itself. One that was read from disk may be a step's
+        work (where nothing keeps a step from writing there): then no process is killed by it.
     """
 
-    def __init__(self, state: Path) -> None:
+    def __init__(self, state: Path, supervisor: Supervisor | None, *, launched_here: bool) -> None:
         self._state = state
+        self._supervisor = supervisor
+        self._launched_here = launched_here
+
+    @classmethod
+    def found(cls, state: Path) -> LocalHandle:
+        """Return the handle of a step that another process launched."""
+        supervisor = Supervisor.parse(_small(state / "supervisor.json"))
+        return cls(state, supervisor, launched_here=False)
 
     def poll(self) -> Ended | None:
         """Return how it ended, or None while its supervisor runs. Never blocks."""
-        supervisor = Supervisor.of(self._state)
-        if supervisor is not None and supervisor.alive():
+        if self._supervisor is not None and self._supervisor.alive():
             return None
-        return self._ended() or self._lost(supervisor)
+        return self._ended() or self._lost()
 
     def stop(self, grace: float = 2.0) -> None:
         """Ask the step to end, kill all its processes after ``grace`` seconds. Idempotent."""
-        supervisor = Supervisor.of(self._state)
-        if supervisor is None or not supervisor.alive():
+        if self._supervisor is None or not self._supervisor.alive():
             return
         request = self._state / "stop.new"
         request.write_text(f"{max(0.0, grace):.3f}", "ascii")
         request.rename(self._state / "stop")
         with suppress(ProcessLookupError):
-            os.kill(supervisor.pid, signal.SIGTERM)
+            os.kill(self._supervisor.pid, signal.SIGTERM)
 
     def _ended(self) -> Ended | None:
         try:
-            values = _read(self._state / "status.json")
+            values = _object(_small(self._state / "status.json"), "status.json")
             code = values["returncode"]
             return Ended(
                 returncode=None if code is None else int(code),
@@ -90,22 +105,21 @@ class LocalHandle:
                 seconds=float(values["seconds"]),
                 dropped_bytes=int(values["dropped_bytes"]),
             )
-        except (OSError, InvalidFile, KeyError, TypeError, ValueError):
+        except (InvalidFile, KeyError, TypeError, ValueError):
             return None
 
-    def _lost(self, supervisor: Supervisor | None) -> Ended:
+    def _lost(self) -> Ended:
         """Say that nobody knows how it ended, and end what still writes to its output."""
-        if supervisor is None:
+        if self._supervisor is None:
             return Ended(None, lost=True, detail="the record of the step's supervisor is damaged")
-        if not supervisor.same_boot():
+        if not self._supervisor.same_boot():
             text = "the machine was started anew while the step ran"
             return Ended(None, lost=True, detail=text)
-        left = processes.holders(supervisor.pipes) if processes.LINUX else set()
-        for pid in left:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+        killed = 0
+        if self._launched_here and processes.LINUX:
+            killed = _kill_holders(self._supervisor.pipes)
         text = f"the step's supervisor was killed or failed{self._last_words()}"
-        return Ended(None, lost=True, detail=text, leftover_processes=len(left))
+        return Ended(None, lost=True, detail=text, leftover_processes=killed)
 
     def _last_words(self) -> str:
         try:
@@ -116,10 +130,32 @@ class LocalHandle:
         return f": {lines[-1][:200]}" if lines else ""
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """Read one of the supervisor's files; what is there may be half a file, or a step's."""
-    with open(path, "rb") as file:
-        value = jsonio.loads(file.read(SMALL), path.name)
+def _kill_holders(pipes: frozenset[str]) -> int:
+    """Kill the processes that hold a step's output open; return how many there were."""
+    killed: set[int] = set()
+    for _ in range(ROUNDS):
+        left = processes.holders(pipes)
+        killed |= left
+        for pid in left:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if not left:
+            break
+    return len(killed)
+
+
+def _small(path: Path) -> bytes:
+    """Return a small file's bytes; b"" when it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(SMALL)
+    except OSError:
+        return b""
+
+
+def _object(data: bytes, name: str) -> dict[str, Any]:
+    """Parse one of the supervisor's files; what is there may be half a file, or a step's."""
+    value = jsonio.loads(data, name)
     if not isinstance(value, dict):
-        raise InvalidFile("is not an object", where=path.name)
+        raise InvalidFile("is not an object", where=name)
     return value

@@ -15,9 +15,12 @@ from vaibify_lab.engines.local import processes
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
 READING = EXECUTE | READ_FILE | READ_DIR
+# Root's rights that are about files; it loses the others (time, modules, other processes).
+KEPT_CAPABILITIES = (0, 1, 3, 4)  # CHOWN, DAC_OVERRIDE, FOWNER, FSETID
 # What the kernel's versions can forbid: 13 rights, then moving between folders, then truncation.
 # Control of devices (version 5) is left alone: a step may use a graphics card it can open.
 FIRST, REFER = (1 << 13) - 1, 1 << 13
+MAKE_DEVICE = 1 << 6 | 1 << 11  # never granted: root could make a disk and write to it
 TCP_VERSION, SCOPE_VERSION = 4, 6
 TCP = SCOPES = 3  # bind and connect; abstract sockets and signals
 
@@ -52,9 +55,11 @@ def restrict(folders: list[int], paths: list[str], deny_tcp: bool) -> None:
     ruleset = _ruleset(offered, writing, deny_tcp)
     _grant(ruleset, os.open("/", os.O_PATH | os.O_CLOEXEC), READING)
     for folder in folders:
-        _grant(ruleset, folder, writing)
+        _grant(ruleset, folder, writing & ~MAKE_DEVICE)
     for path in filter(os.path.exists, paths):
-        _grant(ruleset, os.open(path, os.O_PATH | os.O_CLOEXEC), writing)
+        _grant(ruleset, os.open(path, os.O_PATH | os.O_CLOEXEC), writing & ~MAKE_DEVICE)
+    if not os.geteuid():
+        _lose_capabilities()
     processes.prctl(processes.PR_SET_NO_NEW_PRIVS, 1)
     _call(RESTRICT_SELF, ruleset, 0)
 
@@ -76,6 +81,16 @@ def _grant(ruleset: int, handle: int, rights: int) -> None:
     rule = rights.to_bytes(8, sys.byteorder) + handle.to_bytes(4, sys.byteorder)
     _call(ADD_RULE, ruleset, 1, rule, 0)
     os.close(handle)
+
+
+def _lose_capabilities() -> None:
+    """Take root's other rights out of reach from the next program on."""
+    for capability in range(64):
+        if capability not in KEPT_CAPABILITIES:
+            try:
+                processes.prctl(processes.PR_CAPBSET_DROP, capability)
+            except OSError:  # the last one this kernel knows was passed, or a container forbids it
+                return
 
 
 def _call(number: int, *arguments: int | bytes | None) -> int:

@@ -11,8 +11,8 @@ RESERVE = 4096  # bytes set aside at the start, so that a full disk does not cos
 Scalars = dict[str, int | float | str | None]
 
 
-def record(step: int, pipes: list[int]) -> None:
-    """Write ``supervisor.json``, so that another process can find the step again.
+def record(step: int, pipes: list[int]) -> bytes:
+    """Write ``supervisor.json``, so that another process can find the step again; return it.
 
     Parameters
     ----------
@@ -29,8 +29,9 @@ def record(step: int, pipes: list[int]) -> None:
         "step_pid": step,
         "pipes": " ".join(f"pipe:[{os.fstat(one).st_ino}]" for one in pipes),
     }
-    _write("supervisor.json.new", values)
+    data = _write("supervisor.json.new", values)
     os.rename("supervisor.json.new", "supervisor.json")
+    return data
 
 
 def reserve() -> None:
@@ -54,13 +55,14 @@ def grace_asked() -> float | None:
         return None
 
 
-def _write(name: str, values: Scalars) -> None:
+def _write(name: str, values: Scalars) -> bytes:
     lines = ",\n".join(f'  "{key}": {_json(value)}' for key, value in sorted(values.items()))
     data = f"{{\n{lines}\n}}\n".encode("utf-8", "replace")
     handle = os.open(name, os.O_WRONLY | os.O_CREAT, 0o644)
     os.write(handle, data)
     os.ftruncate(handle, len(data))
     os.close(handle)
+    return data
 
 
 def _json(value: float | str | None) -> str:

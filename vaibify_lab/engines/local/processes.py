@@ -6,7 +6,8 @@ import os
 import sys
 
 LINUX = sys.platform == "linux"
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 36, 38
+PR_SET_PDEATHSIG, PR_CAPBSET_DROP = 1, 24
+PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 
 
 def prctl(option: int, value: int) -> None:
@@ -42,6 +43,14 @@ def start_time(pid: int) -> str:
         return _ask(["ps", "-o", "lstart=", "-p", str(pid)])
     fields = stat_fields(pid)
     return "" if not fields or fields[0] in "ZXx" else fields[19]
+
+
+def command(pid: int) -> bytes:
+    """Return a process's command line, NUL-separated; b"" when it is gone (or not Linux)."""
+    try:
+        return _read(f"/proc/{pid}/cmdline")
+    except OSError:
+        return b""
 
 
 def boot_id() -> str:

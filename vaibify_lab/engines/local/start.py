@@ -1,6 +1,6 @@
 """The supervisor's start: ``python -I -S start.py STATE`` with an order on standard input.
 
-The first process answers once the step is recorded and ends; the supervisor proper is its child,
+The first process answers with the supervisor's record and ends; the supervisor proper is its child,
 in a session of its own, so that it outlives whoever asked for it and nobody has to wait for it.
 """
 
@@ -21,7 +21,9 @@ def main(state: str) -> None:
     reader, writer = os.pipe()
     if os.fork():
         os.close(writer)
-        os._exit(0 if os.read(reader, 1) else 1)
+        record = os.read(reader, 4096)
+        os.write(1, record)
+        os._exit(0 if record else 1)
     os.close(reader)
     os.setsid()
     run(asked, writer)

@@ -20,7 +20,7 @@ DEAF_TO = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
 
 def run(order: Order, ready: int) -> None:
-    """Supervise one step; announce on ``ready`` when it is on record; never return."""
+    """Supervise one step; say on ``ready`` who we are once that is on record; never return."""
     streams = [Stream(name, order.log_limit) for name in ("stdout", "stderr")]
     child = Child(order, streams[0].entry, streams[1].entry)
     # From here on the child gets ready beside us, so what we need for ourselves is loaded now.
@@ -29,9 +29,9 @@ def run(order: Order, ready: int) -> None:
 
     _settle()
     notes.reserve()
-    notes.record(child.pid, [one.source for one in streams])
+    record = notes.record(child.pid, [one.source for one in streams])
     watch = Watch(child, streams, sandboxed=bool(order.sandbox))
-    os.write(ready, b"\n")
+    os.write(ready, record)
     os.close(ready)
     child.release()
     notes.write_status(watch.until_end())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from vaibify_lab.core.errors import MissingFile, UnsafePath, UsageError
@@ -16,8 +17,8 @@ from vaibify_lab.files.tree import Tree
 LONGEST_SCRIPT = 2**17 - 256  # Linux passes no single argument of 128 KiB or more
 
 
-def vet(launch: Launch) -> None:
-    """Check a request against the project as it is now.
+def vetted(launch: Launch) -> Launch:
+    """Check a request against the project as it is now; return it with paths in shortest form.
 
     Raises
     ------
@@ -40,6 +41,13 @@ def vet(launch: Launch) -> None:
         if "" in launch.writable and (launch.tree / name).is_symlink():
             text = "is a symbolic link, and the step may write the folder that holds it"
             raise UnsafePath(text, where=name, action="put the folder itself there")
+    return replace(
+        launch,
+        tree=launch.tree.absolute(),
+        state=launch.state.absolute(),
+        directory=folder(launch.directory),
+        writable=tuple(folder(path) for path in launch.writable),
+    )
 
 
 def lay_read_only(launch: Launch, *, by_link: bool) -> None:

@@ -1,0 +1,156 @@
+"""The starter goes; the step goes on, and is found again, or is known to be lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+from vaibify_lab.engines.base import Ended
+from vaibify_lab.engines.local import processes
+from vaibify_lab.engines.local.engine import LocalEngine
+
+from .conftest import Lab, running, wait_for
+
+STARTER = """
+import sys, time
+from pathlib import Path
+from vaibify_lab.engines.base import Launch
+from vaibify_lab.engines.local import processes
+from vaibify_lab.engines.local.engine import LocalEngine
+tier, tree, state, script = sys.argv[1:]
+LocalEngine(tier).launch(Launch(
+    run_id="run", slug="step", tree=Path(tree), project_name="project", directory="",
+    script=script, writable=("out",), environment={}, network=False, state=Path(state)))
+print("launched", flush=True)
+time.sleep(600)
+"""
+
+
+def start_elsewhere(lab: Lab, script: str) -> tuple[subprocess.Popen[bytes], Path]:
+    """Launch from another process, which leads a group of its own as a server would."""
+    state = lab.base / "elsewhere"
+    state.mkdir()
+    command = [sys.executable, "-c", STARTER, lab.engine.tier, str(lab.tree), str(state), script]
+    starter = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+    assert starter.stdout is not None
+    assert starter.stdout.readline() == b"launched\n"
+    return starter, state
+
+
+def test_d05_starter_killed_and_step_found_again(lab: Lab) -> None:
+    script = "for i in $(seq 50); do echo $i; sleep 0.02; done; touch out/done; exit 4"
+    starter, state = start_elsewhere(lab, script)
+    os.killpg(starter.pid, signal.SIGHUP)
+    os.killpg(starter.pid, signal.SIGKILL)
+    starter.communicate()
+    handle = LocalEngine(lab.engine.tier).find(state)
+    assert handle is not None
+    assert handle.poll() is None
+    ended = wait_for(handle.poll)
+    assert ended == Ended(returncode=4, seconds=ended.seconds)
+    assert (state / "stdout").read_bytes() == b"".join(b"%d\n" % i for i in range(1, 51))
+    assert (lab.tree / "out/done").exists()
+
+
+def test_a_step_found_again_can_be_stopped(lab: Lab) -> None:
+    starter, state = start_elsewhere(lab, "sleep 600")
+    starter.kill()
+    starter.communicate()
+    handle = lab.engine.find(state)
+    assert handle is not None
+    handle.stop()
+    assert (lambda e: (e.returncode, e.stopped))(wait_for(handle.poll)) == (143, True)
+
+
+def test_a_step_that_was_never_started_is_not_found(lab: Lab) -> None:
+    state = lab.base / "never"
+    assert lab.engine.find(state) is None
+    state.mkdir()
+    assert lab.engine.find(state) is None
+
+
+def test_an_ended_step_is_found_with_its_end(lab: Lab) -> None:
+    ran = lab.run("echo hello; exit 3")
+    again = LocalEngine(lab.engine.tier).find(ran.state)
+    assert again is not None
+    assert again.poll() == ran.ended
+
+
+def test_supervisor_killed_is_lost_not_failed(lab: Lab) -> None:
+    token = f"token-{uuid.uuid4().hex}"
+    code = "import os, time; os.fork() or os.setsid(); time.sleep(600)"
+    handle, state = lab.launch(f"python -c '{code}' {token} & wait")
+    wait_for(lambda: len(running(token)) >= 2)
+    os.kill(json.loads((state / "supervisor.json").read_bytes())["pid"], signal.SIGKILL)
+    ended = wait_for(handle.poll)
+    assert (ended.returncode, ended.lost, ended.stopped) == (None, True, False)
+    assert "supervisor was killed" in ended.detail
+    wait_for(lambda: running(token) == [], 5)
+    again = handle.poll()
+    assert again is not None
+    assert again.lost
+
+
+def change(state: Path, **values: object) -> None:
+    place = state / "supervisor.json"
+    place.write_text(json.dumps(json.loads(place.read_bytes()) | values))
+
+
+def test_another_process_of_the_same_number_is_not_taken_for_the_supervisor(bare: Lab) -> None:
+    handle, state = bare.launch("sleep 600")
+    own = processes.start_time(os.getpid())
+    for start_time in ("1", own):  # a later process of that number; a record that a step forged
+        change(state, pid=os.getpid(), start_time=start_time)
+        forged = bare.engine.find(state)
+        assert forged is not None
+        ended = forged.poll()
+        assert ended is not None
+        assert (ended.lost, ended.leftover_processes) == (True, 0)
+        forged.stop()  # must not end us, whose number the record holds
+    assert handle.poll() is None  # who launched it never reads the record
+    handle.stop(0)
+    assert wait_for(handle.poll).stopped
+
+
+def test_after_a_reboot_the_step_is_lost_and_nobody_is_killed(bare: Lab) -> None:
+    handle, state = bare.launch("sleep 600")
+    change(state, boot_id="another")
+    found = bare.engine.find(state)
+    assert found is not None
+    text = "the machine was started anew while the step ran"
+    assert found.poll() == Ended(None, lost=True, detail=text)
+    assert handle.poll() is None
+    handle.stop(0)
+    wait_for(handle.poll)
+
+
+def test_a_step_cannot_end_itself_by_writing_a_status(bare: Lab) -> None:
+    status = '{"returncode": 0, "stopped": false, "out_of_memory": false, "detail": "", '
+    status += '"leftover_processes": 0, "seconds": 1.0, "dropped_bytes": 0}'
+    state = bare.base / "state1"
+    handle, _ = bare.launch(
+        f"echo '{status}' > {state}/status.json; touch out/written; sleep 1; exit 8"
+    )
+    wait_for((bare.tree / "out/written").exists)
+    assert handle.poll() is None
+    assert wait_for(handle.poll).returncode == 8
+
+
+def test_damaged_records_are_said_to_be(bare: Lab) -> None:
+    ran = bare.run("exit 0")
+    handle = bare.engine.find(ran.state)
+    assert handle is not None
+    (ran.state / "status.json").write_bytes(b"\0" * 100)
+    half = handle.poll()
+    assert half is not None
+    assert (half.returncode, half.lost) == (None, True)
+    (ran.state / "supervisor.json").write_text("[1]")
+    damaged = bare.engine.find(ran.state)
+    assert damaged is not None
+    gone = damaged.poll()
+    assert gone == Ended(None, lost=True, detail="the record of the step's supervisor is damaged")

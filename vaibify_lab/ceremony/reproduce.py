@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vaibify_lab.ceremony.image import check_image
+from vaibify_lab.ceremony.image import check_image_file
 from vaibify_lab.ceremony.integrity import check_integrity
 from vaibify_lab.ceremony.packages import check_packages
 from vaibify_lab.ceremony.report import TierReport, problem
@@ -181,9 +181,8 @@ def _packages(opened: Opened, workflows: Sequence[Workflow]) -> TierReport:
 
 def _image(opened: Opened) -> TierReport:
     if opened.tree.lstat(environment.NAME) is None:
-        return check_image(None, True)
-    found = environment.parse_environment(opened.tree.read(environment.NAME))
-    return check_image(found, False)
+        return check_image_file(None)
+    return check_image_file(opened.tree.read(environment.NAME))
 
 
 def _lines(report: TierReport) -> list[str]:

@@ -85,6 +85,15 @@ class Repository:
         common_dir = place / _asked_path(place, "--git-common-dir")
         return cls(root, git_dir, common_dir.resolve())
 
+    @classmethod
+    def make(cls, root: Path) -> Self:
+        """Make an existing folder a repository (``git init``) and return it."""
+        args = ("init", "--quiet", "--initial-branch=main", "--template=")
+        done = _git(root, args)
+        if done.returncode:
+            raise _failure(root, args, done)
+        return cls.find(root)
+
     def run(
         self,
         *args: str,

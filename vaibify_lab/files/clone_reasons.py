@@ -23,7 +23,7 @@ from vaibify_lab.files.tree import Tree
 
 BlobIds = Mapping[str, str | None]
 REGULAR = ("100644", "100755")
-_GITLINK = "160000"
+GITLINK = "160000"
 
 
 def explain(repo: Repository, snapshot: GitSnapshot, paths: BlobIds) -> Iterator[CloneProblem]:
@@ -95,7 +95,7 @@ def _obstacle(tree: Tree, snapshot: GitSnapshot, path: str) -> CloneProblem | No
 
 def _is_gitlink(snapshot: GitSnapshot, path: str) -> bool:
     entries = snapshot.tree.get(path), snapshot.index.get(path)
-    return any(entry is not None and entry[0] == _GITLINK for entry in entries)
+    return any(entry is not None and entry[0] == GITLINK for entry in entries)
 
 
 def _mode(tree: Tree, path: str, test: Callable[[int], bool]) -> bool:

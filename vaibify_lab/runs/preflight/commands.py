@@ -1,0 +1,119 @@
+"""What a step's commands say: programs that are not there, paths of one machine, silent inputs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+
+from vaibify_lab.core import shell
+from vaibify_lab.core.commands import named_by
+from vaibify_lab.core.finding import Finding
+from vaibify_lab.core.model import Step
+from vaibify_lab.core.paths import is_within, shown
+from vaibify_lab.runs.preflight.inspection import Inspection
+
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_PROGRAM = re.compile(r"[A-Za-z0-9_.+-]+")
+_LEADING = "if then else elif while until do time exec command builtin { !"
+_BEFORE_A_COMMAND = frozenset(_LEADING.split())
+# Words that bash itself knows; what follows the last few is no command.
+_BUILTIN = """
+    . : [ [[ alias bg break caller cd continue coproc declare dirs disown done echo enable esac eval
+    exit export false fc fg fi getopts hash help history in jobs kill let local logout mapfile popd
+    printf pushd pwd read readarray readonly return set shift shopt source suspend test times trap
+    true type typeset ulimit umask unalias unset wait } case for function select
+"""
+_OF_BASH = frozenset(_BUILTIN.split())
+_PERSONAL = ("/home/", "/Users/", "/root/", "/mnt/", "/media/", "/scratch/", "/Volumes/")
+# The same for everybody, or private to a step: devices, programs of the system, /tmp, the project.
+_COMMON = ("/dev/", "/bin/", "/usr/", "/proc/", "/sys/", "/tmp/", "/workspace/")  # noqa: S108
+_ABSOLUTE = re.compile(r"(?:/[^/\s]+)+/?")
+
+
+def command_findings(inspection: Inspection, step: Step) -> Iterator[Finding]:
+    """Yield what is doubtful in a step's commands."""
+    yield from _programs(inspection, step)
+    yield from _foreign_paths(step)
+    yield from _undeclared(inspection, step)
+
+
+def _programs(inspection: Inspection, step: Step) -> Iterator[Finding]:
+    path = inspection.engine.path
+    if path is None or not inspection.engine.is_ready or "PATH" in step.environment:
+        return
+    for program in programs_of(step.commands):
+        if shutil.which(program, path=path) is None:
+            text = f"the program {program!r} is not on the PATH of a step ({path})"
+            yield Finding("warning", "program-missing", text, step.slug, None, "install it")
+
+
+def programs_of(commands: tuple[str, ...]) -> list[str]:
+    """Return the bare names of programs that commands start; what only a shell can know is not."""
+    found: dict[str, None] = {}
+    for command in commands:
+        if re.search(r"\(\s*\)", command):  # it defines functions
+            continue
+        for simple in _simple([command]):
+            first = next((word for word in simple.words if not _leads_on(word)), "")
+            if _PROGRAM.fullmatch(first) and first not in _OF_BASH and not first.isdigit():
+                found[first] = None
+    return list(found)
+
+
+def _simple(commands: Iterable[str]) -> Iterator[shell.Simple]:
+    for command in commands:
+        for part in shell.parts(command):
+            if isinstance(part, shell.Simple):
+                yield part
+
+
+def _leads_on(word: str) -> bool:
+    return word in _BEFORE_A_COMMAND or _ASSIGNMENT.match(word) is not None
+
+
+def _foreign_paths(step: Step) -> Iterator[Finding]:
+    for word in _words(step.commands):
+        if _is_foreign(word):
+            text = f"a command names {shown(word)!r}, which other people do not have"
+            action = "put the file into the repository and declare it as an input"
+            yield Finding("warning", "absolute-path", text, step.slug, None, action)
+
+
+def _is_foreign(word: str) -> bool:
+    if word.startswith(("~/", "$HOME/", "${HOME}/")) or word in ("~", "$HOME", "${HOME}"):
+        return True
+    if word.startswith(_PERSONAL):
+        return True
+    if not _ABSOLUTE.fullmatch(word) or word.startswith(_COMMON):
+        return False
+    return os.path.lexists(word)  # else it may be a pattern for sed or awk
+
+
+def _words(commands: tuple[str, ...]) -> list[str]:
+    words = [word for one in _simple(commands) for word in (*one.words, *one.targets)]
+    values = [word.partition("=")[2] for word in words if "=" in word]
+    return list(dict.fromkeys([*words, *values]))
+
+
+def _undeclared(inspection: Inspection, step: Step) -> Iterator[Finding]:
+    """Yield files of the repository that commands name and the step does not declare."""
+    scan = inspection.code.get(step.slug)
+    named = named_by(step.commands, step.directory)
+    known = {*step.inputs, *step.outputs, *(scan.files if scan else ()), *named.scripts}
+    known.update(step.declared_scripts or (), filter(None, [step.notebook]))
+    folders = [path for path in known if path.endswith("/")]
+    for path in named.mentioned:
+        if path in known or any(is_within(path, folder) for folder in folders):
+            continue
+        makers = [one for one in inspection.producers.of([path]) if one != step.slug]
+        if makers:
+            text = f"a command names {path!r}, which step {makers[0]!r} makes: it is not declared"
+            action = "add it to saInputDataFiles"
+        elif inspection.place(path).kind == "file":
+            text = f"a command names {path!r}, which is not declared"
+            action = "add it to saInputDataFiles, or to the outputs if the step makes it"
+        else:
+            continue
+        yield Finding("warning", "undeclared-input", text, step.slug, path, action)

@@ -1,0 +1,217 @@
+"""Folders, scripts, inputs and outputs of a step: are they there, and are they what was said."""
+
+from __future__ import annotations
+
+import posixpath
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from vaibify_lab.core.commands import named_by
+from vaibify_lab.core.finding import Finding
+from vaibify_lab.core.model import Step
+from vaibify_lab.core.paths import is_within, shown
+from vaibify_lab.files.clone_reasons import GITLINK, above, ignore_rules
+from vaibify_lab.files.hashing import hash_file
+from vaibify_lab.runs.preflight.inspection import Inspection
+from vaibify_lab.runs.writable import folder_of
+
+_POINTER_LIMIT = 1024  # a git LFS pointer is smaller
+
+
+def file_findings(inspection: Inspection, step: Step, planned: frozenset[str]) -> Iterator[Finding]:
+    """Yield what is wrong with a step's files."""
+    found = [*_directory(inspection, step)]
+    yield from found
+    if not found:
+        yield from _scripts(inspection, step)
+    for path in step.inputs:
+        yield from _input(inspection, step, path, planned)
+    for path in step.outputs:
+        yield from _output(inspection, step, path)
+    yield from _tests(inspection, step)
+
+
+def ignored_outputs(inspection: Inspection, steps: Sequence[Step]) -> Iterator[Finding]:
+    """Yield the outputs that git ignores, with the rule."""
+    index = inspection.repository.snapshot().index
+    modules = {path for path, (mode, _) in index.items() if mode == GITLINK}
+    owners = {
+        path: step.slug
+        for step in steps
+        for path in step.outputs
+        # git refuses the whole question when one path lies beyond a link or in a submodule
+        if modules.isdisjoint([*above(path), path]) and inspection.place(path).kind != "link"
+    }
+    for path, rule in ignore_rules(inspection.repository, owners).items():
+        text = f"output {shown(path)!r} is ignored by git ({rule}): a clone will not have it"
+        action = f"git add -f -- {shlex.quote(path)} when it is there, or change that rule"
+        yield Finding("warning", "output-ignored", text, owners[path], path, action)
+
+
+def _directory(inspection: Inspection, step: Step) -> Iterator[Finding]:
+    """Yield why commands cannot run in the step's directory; that of an output is made."""
+    folder = step.directory
+    if not folder:
+        return
+    place = inspection.place(folder)
+    is_made = any(is_within(folder_of(output), folder) for output in step.outputs)
+    if place.kind == "folder" or (place.kind == "missing" and is_made):
+        return
+    if place.kind == "missing":
+        text = f"sDirectory {folder!r} does not exist"
+        action = f"mkdir -p {shlex.quote(folder)}, or correct sDirectory"
+        yield Finding("error", "directory-missing", text, step.slug, folder, action)
+        return
+    text = f"sDirectory {folder!r} {place.text or 'is a file'}"
+    action = "put a real folder in its place, or correct sDirectory"
+    yield Finding("error", "directory-unusable", text, step.slug, folder, action)
+
+
+def _scripts(inspection: Inspection, step: Step) -> Iterator[Finding]:
+    made: set[str] = set(step.outputs)
+    scripts = dict.fromkeys(step.declared_scripts or ())
+    for command in step.commands:
+        named = named_by([command], step.directory)
+        if step.declared_scripts is None:
+            scripts |= dict.fromkeys(path for path in named.scripts if path not in made)
+        made.update(named.mentioned)  # an earlier command may compile what a later one runs
+    for path in [*scripts, *filter(None, [step.notebook])]:
+        yield from _script(inspection, step, path)
+
+
+def _script(inspection: Inspection, step: Step, path: str) -> Iterator[Finding]:
+    place = inspection.place(path)
+    if place.kind == "file" or (place.kind == "missing" and inspection.producers.of([path])):
+        return
+    if place.kind != "missing":
+        text = f"script {path!r} {place.text or 'is a folder'}"
+        action = "put a regular file in its place"
+        yield Finding("error", "script-unusable", text, step.slug, path, action)
+        return
+    other = _elsewhere(inspection, path, step.directory)
+    if other is None:
+        text, action = f"script {path!r} does not exist", "write it, or correct the command"
+    else:
+        here, there = _folder_words(step.directory), _folder_words(other.base)
+        text = f"script {path!r} does not exist, but {other.path!r} does: wrong directory, "
+        text += f"commands run in {here}, not in {there}"
+        relative = posixpath.relpath(other.path, step.directory or ".")
+        action = f"write {shlex.quote(relative)} in the command, or set sDirectory to "
+        action += repr(other.base)
+    yield Finding("error", "script-missing", text, step.slug, path, action)
+
+
+def _input(
+    inspection: Inspection, step: Step, path: str, planned: frozenset[str]
+) -> Iterator[Finding]:
+    place = inspection.place(path)
+    is_folder = path.endswith("/")
+    fault = _fault_of_input(inspection, path, place.kind, place.size)
+    if fault is not None:
+        code, text, action = fault
+        yield Finding("error", code, f"input {path!r} {text}", step.slug, path, action)
+    elif place.kind in ("link", "other"):
+        text, action = f"input {path!r} {place.text}", "put the file itself in its place"
+        yield Finding("error", "input-unusable", text, step.slug, path, action)
+    elif place.kind == "missing":
+        makers = inspection.producers.of([path])
+        if not planned.intersection(makers):
+            yield _missing_input(inspection, step, path, makers)
+    elif is_folder:
+        yield from _contents(inspection, step, path)
+
+
+def _fault_of_input(
+    inspection: Inspection, path: str, kind: str, size: int
+) -> tuple[str, str, str] | None:
+    if kind == "folder" and not path.endswith("/"):
+        return "input-is-folder", "is a folder", f"declare it as {path + '/'!r}"
+    if kind == "file" and path.endswith("/"):
+        return "input-is-file", "is a file", f"declare it as {path.rstrip('/')!r}"
+    is_small = kind == "file" and size < _POINTER_LIMIT
+    if is_small and hash_file(inspection.tree, path).kind == "lfs-pointer":
+        text = "is a git LFS pointer: its content was not fetched"
+        return "input-lfs", text, "git lfs pull"
+    return None
+
+
+def _contents(inspection: Inspection, step: Step, folder: str) -> Iterator[Finding]:
+    """Yield what of a declared folder cannot be an input."""
+    fault = inspection.fault_of_folder(folder)
+    if fault is not None:
+        text = f"input {folder!r} holds {fault.where}, which {fault.text}"
+        action = fault.action or "put the file itself in its place"
+        yield Finding("error", "input-unusable", text, step.slug, fault.where, action)
+
+
+def _missing_input(inspection: Inspection, step: Step, path: str, makers: Sequence[str]) -> Finding:
+    text = f"input {path!r} does not exist"
+    action = "put it there, or correct saInputDataFiles"
+    if makers:
+        text = f"{text}: step {makers[0]!r} makes it"
+        action = f"jupyter vaibify run {makers[0]}"
+    elif step.directory and inspection.place(f"{step.directory}/{path}").kind != "missing":
+        other = f"{step.directory}/{path}"
+        text += f", but {other!r} does: paths are declared from the repository's root"
+        action = f"declare {other!r}"
+    elif other_place := _elsewhere(inspection, path, ""):
+        text += f", but {other_place.path!r} does"
+        action = f"declare {other_place.path!r}, if that is the one"
+    return Finding("error", "input-missing", text, step.slug, path, action)
+
+
+def _output(inspection: Inspection, step: Step, path: str) -> Iterator[Finding]:
+    place = inspection.place(path)
+    wanted = "folder" if path.endswith("/") else "file"
+    if place.kind in ("link", "other"):
+        text, action = f"output {path!r} {place.text}", "move it out of the way"
+        yield Finding("error", "output-unusable", text, step.slug, path, action)
+    elif place.kind == "missing":
+        yield from _below_a_file(inspection, step, path)
+    elif place.kind != wanted:
+        other = path.rstrip("/") if wanted == "folder" else f"{path}/"
+        text = f"output {path!r} is a {place.kind}"
+        action = f"declare it as {other!r}, or move it out of the way"
+        yield Finding("error", f"output-is-{place.kind}", text, step.slug, path, action)
+
+
+def _below_a_file(inspection: Inspection, step: Step, path: str) -> Iterator[Finding]:
+    parts = path.rstrip("/").split("/")
+    for count in range(1, len(parts)):
+        above = "/".join(parts[:count])
+        if inspection.place(above).kind == "file":
+            text = f"output {path!r} lies below {above!r}, which is a file"
+            action = "move that file, or correct the path"
+            yield Finding("error", "output-unusable", text, step.slug, path, action)
+
+
+def _tests(inspection: Inspection, step: Step) -> Iterator[Finding]:
+    files = [one for suite in step.suites for one in (suite.file, suite.standards)]
+    for path in dict.fromkeys(filter(None, files)):
+        if inspection.place(path).kind != "file":
+            text, action = f"test file {path!r} does not exist", "write it, or correct dictTests"
+            yield Finding("warning", "test-missing", text, step.slug, path, action)
+
+
+@dataclass(frozen=True, slots=True)
+class _Other:
+    """A file of the same relative path, ``base`` being the folder it would be reached from."""
+
+    path: str
+    base: str
+
+
+def _elsewhere(inspection: Inspection, path: str, directory: str) -> _Other | None:
+    """Return a file that is what ``path`` would be, were it seen from another folder."""
+    word = path
+    if directory and path.startswith(f"{directory}/"):
+        word = path.removeprefix(f"{directory}/")
+    ending = f"/{word}"
+    found = [one for one in inspection.known_files if f"/{one}".endswith(ending) and one != path]
+    there = [one for one in sorted(found, key=len) if inspection.place(one).kind == "file"]
+    return _Other(there[0], there[0].removesuffix(word).rstrip("/")) if there else None
+
+
+def _folder_words(folder: str) -> str:
+    return repr(folder) if folder else "the repository's root"

@@ -1,0 +1,81 @@
+"""Modules that a step's code imports and that nothing offers: repository, Python, or the lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packaging.utils import canonicalize_name
+
+from vaibify_lab.core.commands import named_by
+from vaibify_lab.core.finding import Finding, Level
+from vaibify_lab.core.model import Step
+from vaibify_lab.core.paths import shown
+from vaibify_lab.envelope.lock import NAME
+from vaibify_lab.files.modules import is_standard
+from vaibify_lab.runs.preflight.inspection import Inspection
+from vaibify_lab.runs.preflight.locked import MAKE_LOCK
+from vaibify_lab.runs.preflight.module_names import known_distributions
+
+
+def module_findings(inspection: Inspection, step: Step) -> Iterator[Finding]:
+    """Yield the modules that a step, or what runs its tests, will not find."""
+    scan = inspection.code.get(step.slug)
+    if scan is None:
+        return
+    for text in scan.problems:
+        yield Finding("warning", "code-unread", text, step.slug)
+    first: dict[str, str] = {}
+    for module, path, line in scan.missing_modules:
+        said = f"{shown(path)}:{line} imports" if path else "a command runs"
+        first.setdefault(module.partition(".")[0], said)
+    for module, said in first.items():
+        yield from _missing(inspection, step, module, said)
+    for module in _run_by_tests(step):
+        for found in _missing(inspection, step, module, "a test command runs"):
+            yield Finding("warning", found.code, found.text, step.slug, None, found.action)
+
+
+def _run_by_tests(step: Step) -> list[str]:
+    commands = [command for suite in step.suites for command in suite.commands]
+    names = (name.partition(".")[0] for name in named_by(commands, step.directory).modules)
+    return [name for name in dict.fromkeys(names) if not is_standard(name)]
+
+
+def _missing(inspection: Inspection, step: Step, module: str, said: str) -> Iterator[Finding]:
+    """Yield at most one finding: an error where it is certain, else a warning."""
+    brings = _distributions(inspection, module)
+    if _is_offered(inspection, module, brings):
+        return
+    own = _in_repository(inspection, module)
+    where = f"{NAME} does not have" if inspection.lock is not None else "this Python does not have"
+    usual = f" ({brings[0]})" if brings and brings[0] != module else ""
+    level: Level = "error"
+    text = f"{said} {module!r}{usual}, which {where}"
+    action = f"add {brings[0] if brings else module} to requirements.in, then: {MAKE_LOCK}"
+    if own is not None:
+        level = "warning"
+        text = f"{said} {module!r}, which is {own!r}, but not where Python looks for it"
+        action = "put its folder on PYTHONPATH in dictEnvironment, and its files into saScripts"
+    elif inspection.lock is not None and not brings:
+        level = "warning"
+        text = f"{said} {module!r}, which nothing in {NAME} is known to bring"
+    yield Finding(level, "module-missing", text, step.slug, None, action)
+
+
+def _distributions(inspection: Inspection, module: str) -> list[str]:
+    """Return the canonical names of what may bring a module, the usual one first."""
+    names = (*known_distributions(module), *inspection.engine.distributions.get(module, ()))
+    return list(dict.fromkeys(canonicalize_name(name) for name in names))
+
+
+def _is_offered(inspection: Inspection, module: str, brings: list[str]) -> bool:
+    if inspection.locked is None:
+        modules = inspection.engine.modules
+        return modules is None or module in modules
+    names = {package.name for package in inspection.locked.packages}
+    return not names.isdisjoint([*brings, canonicalize_name(module)])
+
+
+def _in_repository(inspection: Inspection, module: str) -> str | None:
+    endings = (f"/{module}.py", f"/{module}/__init__.py")
+    return next((path for path in inspection.known_files if f"/{path}".endswith(endings)), None)

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from vaibify_lab.ceremony.publishable import publish_findings
 from vaibify_lab.ceremony.reproduce import Asked, Reproduction, Telling, reproduce
-from vaibify_lab.ceremony.standing import standing
+from vaibify_lab.ceremony.standing import standing, to_be_committed
 from vaibify_lab.core.errors import (
     BytesChanged,
+    MissingFile,
     NotPassed,
     ToolFailed,
     ToolMissing,
@@ -21,16 +23,23 @@ from vaibify_lab.core.errors import (
     VaibifyError,
 )
 from vaibify_lab.core.facts import FactFault, RunRecord, SignOff, SignOffs
+from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.levels import ladder
 from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.core.report import Rung, StepReport
+from vaibify_lab.engines.local.engine import LocalEngine
+from vaibify_lab.envelope.manifest import parse_manifest
 from vaibify_lab.files import signing
+from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.runs import enveloping, turning
+from vaibify_lab.runs.history import RunSummary, summary
+from vaibify_lab.runs.inspecting import inspect
 from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow, now, read_events, run_folders
 from vaibify_lab.runs.live import ACKNOWLEDGED, current_run, is_ended, runner_of
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
+from vaibify_lab.runs.preflight import preflight
 from vaibify_lab.runs.start import start_run
 
 Part = Literal["manifest", "lock", "environment"]
@@ -152,8 +161,62 @@ class Project:
                 return
 
     def runs(self) -> list[RunFolder]:
-        """Return the runs kept on this machine, oldest first."""
+        """Return the runs kept on this machine, oldest first.
+
+        Raises
+        ------
+        NotPassed
+            When git tracks this machine's files: then somebody else may have written them.
+        """
+        if self.opened.local_is_tracked():
+            text = "is tracked by git, so what lies there is not believed"
+            action = f"git rm -r -q --cached {LOCAL}"
+            raise NotPassed(text, where=LOCAL, action=action)
         return run_folders(self.root)
+
+    def history(self) -> list[RunSummary]:
+        """Return the runs kept on this machine, oldest first, each summed up."""
+        return [summary(folder) for folder in self.runs()]
+
+    def find_run(self, name: str | None = None) -> RunFolder:
+        """Return a run by its name or the beginning of it; the latest without a name.
+
+        Raises
+        ------
+        MissingFile
+            When there is none, or several begin so.
+        """
+        kept = self.runs()
+        found = [one for one in kept if one.run_id.startswith(name or "")]
+        if not kept:
+            raise MissingFile("no run is kept on this machine", action="jupyter vaibify run")
+        if not found or (len(found) > 1 and name is not None):
+            which = "no run" if not found else f"{len(found)} runs"
+            text = f"{which} of this machine begins with {name!r}"
+            raise MissingFile(text, action="jupyter vaibify runs lists them")
+        return found[-1]
+
+    def check(self, *, publish: bool = False) -> list[Finding]:
+        """Return what is wrong before anything runs; with ``publish``, also what a clone lacks.
+
+        Nothing is installed or made to find this out.
+        """
+        look = self.look()
+        slugs = [step.slug for step in look.workflow.steps]
+        found = preflight(inspect(self.opened, look, LocalEngine(), ()), slugs)
+        return [*found, *(self._publish_findings() if publish else ())]
+
+    def _publish_findings(self) -> list[Finding]:
+        opened = self.opened
+        workflows = [opened.workflow(path) for path in opened.workflow_paths()]
+        manifest = None
+        if opened.tree.lstat(enveloping.MANIFEST) is not None:
+            manifest = parse_manifest(opened.tree.read(enveloping.MANIFEST))
+        listed = [entry.path for entry in manifest.entries] if manifest else []
+        covered = dict.fromkeys((*enveloping.manifested(opened, workflows), *listed))
+        paths = to_be_committed(opened, workflows, tuple(covered))
+        blobs = opened.cache.blob_ids(paths, opened.repository.snapshot().object_format)
+        return publish_findings(opened.repository, blobs, manifest)
 
     def current_run(self) -> RunFolder | None:
         """Return the latest run."""

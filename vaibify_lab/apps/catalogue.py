@@ -1,0 +1,33 @@
+"""Every verb, by job, with one line about it. Imports nothing: the list must be quick to see."""
+
+from __future__ import annotations
+
+JOBS: dict[str, dict[str, str]] = {
+    "begin": {
+        "init": "make this git repository a project",
+        "demo": "make a small real project, ready to run",
+        "doctor": "what this machine has of what is needed",
+    },
+    "run": {
+        "run": "run the steps that need it, with their tests",
+        "test": "run the tests alone",
+        "verify": "look at every byte anew; run nothing",
+        "stop-run": "stop the run in progress",
+        "runs": "list the runs kept on this machine",
+        "log": "a run's journal and output",
+        "acknowledge": "mark failed and interrupted runs as seen",
+    },
+    "look": {
+        "status": "what is verified, what is not, and why",
+        "check": "what is wrong before anything runs",
+    },
+    "vouch": {
+        "sign-off": "record that you looked at a step's results",
+        "envelope": "write manifest, lock and environment",
+    },
+    "confirm": {
+        "reproduce": "confirm the project as a stranger would",
+    },
+}
+
+VERBS = {verb: about for verbs in JOBS.values() for verb, about in verbs.items()}

@@ -1,0 +1,159 @@
+"""``demo``: a small real project, made; with ``--run`` also taken all the way to a verdict."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vaibify_lab.apps import report_view
+from vaibify_lab.apps.reproduce import confirm
+from vaibify_lab.apps.running import make_run
+from vaibify_lab.apps.screen import Screen
+from vaibify_lab.apps.verb import COMMAND, Namespace, Parser, Verb
+
+if TYPE_CHECKING:
+    from vaibify_lab.ceremony.reproduce import Reproduction
+    from vaibify_lab.files.git import Repository
+    from vaibify_lab.project import Project
+
+NAME, ADDRESS = "Vaibify Demo", "demo@example.org"
+DEFAULT = "vaibify-demo"
+
+
+def _arguments(parser: Parser) -> None:
+    parser.add_argument(
+        "directory", nargs="?", default=DEFAULT, metavar="DIR", help=f"new or empty ({DEFAULT})"
+    )
+    parser.add_argument("--run", action="store_true", help="run, sign, envelope, clone, confirm")
+    parser.add_argument("--base-image", metavar="REF", help="not in this version: no containers")
+
+
+def _execute(given: Namespace, screen: Screen) -> int:
+    from vaibify_lab.demo import write_demo
+    from vaibify_lab.files.git import Repository
+
+    if given.base_image is not None:
+        screen.line(
+            "containers are not available in this version; the demo uses the embedded engine",
+            colour="yellow",
+        )
+    place = Path(os.path.abspath(given.directory))
+    write_demo(place)
+    repository = Repository.make(place)
+    _commit(repository, ["."], "The demo: data, scripts, tests and the workflow")
+    screen.line(f"{screen.symbol('✓', '+')} a project in four steps: {given.directory}")
+    if given.run:
+        return _run(repository, screen)
+    for text in _next(given.directory):
+        screen.line(text)
+    screen.document({"repo": str(place)})
+    return 0
+
+
+def _next(directory: str) -> list[str]:
+    return [
+        "Next:",
+        f"  cd {directory}",
+        f"  {COMMAND} envelope --only lock",
+        f"  {COMMAND} run",
+        f"  {COMMAND} status",
+        f"  {COMMAND} sign-off figure --pass",
+        f"  {COMMAND} envelope",
+        f"  {COMMAND} reproduce --skip-tier 3",
+    ]
+
+
+def _run(repository: Repository, screen: Screen) -> int:
+    from vaibify_lab.project import Project
+    from vaibify_lab.runs.options import RunOptions
+
+    project = Project(repository.root)
+    _heading(screen, "Pinning the packages (requirements.lock)")
+    project.envelope("lock", lambda text: screen.progress(f"  {text}"))
+    _heading(screen, "Running every step and its tests")
+    code = make_run(project, RunOptions(project.path, "all"), screen, VERB.name)
+    if code:
+        return code
+    _heading(screen, f"Signing off, as {NAME} (in your project: after looking)")
+    for step in project.opened.workflow(project.path).steps:
+        project.sign_off(project.to_sign(step.slug), "passed", by=NAME)
+    report = project.report()
+    report_view.show(screen, report, report.steps)
+    _heading(screen, "Writing the envelope, and committing all of it")
+    for path, what in project.envelope():
+        screen.line(f"  {path}: {what}")
+    _commit_results(project)
+    return _confirm_in_a_clone(repository, screen)
+
+
+def _confirm_in_a_clone(repository: Repository, screen: Screen) -> int:
+    from vaibify_lab.project import Project
+
+    with tempfile.TemporaryDirectory(prefix="vaibify-demo-") as folder:
+        clone = Path(folder, "clone")
+        _heading(screen, "Cloning it, and confirming the clone as a stranger would")
+        repository.run("clone", "--quiet", str(repository.root), str(clone), transport=True)
+        found = confirm(Project(clone, cached=False), None, [3], screen)
+        said = _by_hand(clone)
+    screen.line(said)
+    screen.document({"repo": str(repository.root), "reproduction": found.as_json()})
+    return _code(found, said)
+
+
+def _by_hand(clone: Path) -> str:
+    """Ask coreutils the same question."""
+    program = shutil.which("sha256sum")
+    if program is None:
+        return "sha256sum -c MANIFEST.sha256: not here to ask"
+    command = [program, "--quiet", "--strict", "-c", "MANIFEST.sha256"]
+    done = subprocess.run(command, cwd=clone, capture_output=True, check=False)
+    return f"sha256sum -c MANIFEST.sha256: {'FAILED' if done.returncode else 'agrees'}"
+
+
+def _code(found: Reproduction, said: str) -> int:
+    return found.exit_code or (1 if said.endswith("FAILED") else 0)
+
+
+def _commit_results(project: Project) -> None:
+    """Commit what a clone needs: the results, the facts and the envelope."""
+    from vaibify_lab.ceremony.standing import to_be_committed
+    from vaibify_lab.runs.enveloping import manifested
+    from vaibify_lab.runs.start import GITIGNORE
+
+    opened = project.opened
+    workflows = [opened.workflow(path) for path in opened.workflow_paths()]
+    paths = to_be_committed(opened, workflows, manifested(opened, workflows))
+    _commit(opened.repository, [*paths, GITIGNORE], "Results, records, sign-offs, envelope")
+
+
+def _commit(repository: Repository, paths: list[str], message: str) -> None:
+    """Commit as the demo's own author, whatever git is configured to do."""
+    listed = "\0".join(paths).encode("utf-8", "surrogateescape")
+    add = ("--literal-pathspecs", "add", "--pathspec-from-file=-", "--pathspec-file-nul")
+    repository.run(*add, input=listed)
+    person = ("-c", f"user.name={NAME}", "-c", f"user.email={ADDRESS}")
+    author = f"--author={NAME} <{ADDRESS}>"
+    unsigned = ("-c", "commit.gpgSign=false")
+    repository.run(*person, *unsigned, "commit", "--quiet", author, "-m", message)
+
+
+def _heading(screen: Screen, text: str) -> None:
+    screen.line()
+    screen.line(f"== {text}", hang=3, colour="bold")
+
+
+VERB = Verb(
+    "demo",
+    example=f"{COMMAND} demo co2 --run",
+    execute=_execute,
+    arguments=_arguments,
+    more="Carbon dioxide at Mauna Loa, 1958 to 2001: real measurements, four steps in a diamond,\n"
+    "as a git repository of its own.",
+    leaves="the folder holds what was made until then; delete it and start again",
+    in_workflow=False,
+    in_repository=False,
+)

@@ -1,0 +1,96 @@
+"""``jupyter vaibify``: finds the verb, and turns whatever it raises into one line and a code."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+
+from vaibify_lab import __version__
+from vaibify_lab.apps.catalogue import JOBS, VERBS
+from vaibify_lab.apps.screen import Screen
+from vaibify_lab.core.errors import UsageError, VaibifyError
+
+COMMAND = "jupyter vaibify"
+_INTERRUPTED = 130  # as a shell reports a program that Ctrl-C ended
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code.
+
+    Parameters
+    ----------
+    words : sequence of str, optional
+        What follows ``jupyter vaibify``; the process's own arguments by default.
+    """
+    given = list(sys.argv[1:] if words is None else words)
+    screen = Screen(as_json="--json" in given)
+    if given[:1] == ["--version"]:
+        screen.line(f"vaibify_lab {__version__}")
+        return 0
+    if not given or given[0] in ("-h", "--help", "help"):
+        overview(screen)
+        return 0
+    return _guarded(given[0], given[1:], screen)
+
+
+def overview(screen: Screen) -> None:
+    """List the verbs by job."""
+    screen.line(f"usage: {COMMAND} VERB [--help] [...]")
+    for job, verbs in JOBS.items():
+        screen.line()
+        screen.line(job, colour="bold")
+        for verb, about in verbs.items():
+            screen.line(f"  {verb:<12} {about}", hang=15)
+    screen.line()
+    screen.line(f"{COMMAND} VERB --help says more, with an example. Exit codes: 0 all")
+    screen.line("that was asked passed; 1 something failed or could not be checked; 2 the")
+    screen.line("question was wrong.")
+
+
+def _guarded(name: str, words: Sequence[str], screen: Screen) -> int:
+    debug = "--debug" in words
+    leaves = ""
+    try:
+        module = import_module(f"vaibify_lab.apps.{_module_of(name)}")
+        leaves = module.VERB.leaves
+        code: int = module.VERB.execute(module.VERB.parse(words), screen)
+    except VaibifyError as error:
+        return _say(name, error, screen, debug)
+    except KeyboardInterrupt as error:
+        screen.complain(f"{COMMAND} {name}: interrupted; {error or leaves}")
+        return _INTERRUPTED
+    except BrokenPipeError:  # the reader went away; the screen has let go of it
+        return 1
+    except Exception as error:  # the last resort: a mistake of ours must not end in a traceback
+        return _say(name, _internal(error, debug), screen, debug)
+    return code
+
+
+def _internal(error: Exception, debug: bool) -> VaibifyError:
+    text = f"internal error ({type(error).__name__}: {error}), please report it"
+    found = VaibifyError(text, action=None if debug else "--debug shows the traceback")
+    found.code = "internal"
+    return found
+
+
+def _module_of(name: str) -> str:
+    if name in VERBS:
+        return name.replace("-", "_")
+    from vaibify_lab.apps.verb import nearest
+
+    kind = "option" if name.startswith("-") else "verb"
+    known = VERBS if kind == "verb" else ("--help", "--version")
+    action = f"{COMMAND} --help lists the verbs"
+    raise UsageError(f"there is no {kind} {name!r}{nearest(name, known)}", action=action)
+
+
+def _say(name: str, error: VaibifyError, screen: Screen, debug: bool) -> int:
+    if debug:
+        traceback.print_exc()
+    start = f"{COMMAND} {name}" if name in VERBS else COMMAND
+    screen.complain(f"{start}: {error}")
+    found = {"code": error.code, "text": error.text, "where": error.where, "action": error.action}
+    screen.json_line({"error": found})
+    return error.exit_code

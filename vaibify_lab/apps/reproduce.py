@@ -1,0 +1,154 @@
+"""``reproduce``: the project confirmed, or not, as a stranger would confirm it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vaibify_lab.apps.screen import Colour, Screen
+from vaibify_lab.apps.verb import COMMAND, Namespace, Parser, Verb, open_project
+from vaibify_lab.core.errors import CannotCheck, UsageError
+
+if TYPE_CHECKING:
+    from vaibify_lab.ceremony.reproduce import Reproduction
+    from vaibify_lab.project import Project
+
+
+@dataclass(slots=True)
+class Lines:
+    """The four lines of the ceremony, as they come."""
+
+    screen: Screen
+    _head: str = field(default="")
+
+    def begin(self, number: int, what: str) -> None:
+        """Begin a tier's line."""
+        self._head = f"[{number}/4] {what} ... "
+        self.screen.begin(self._head)
+        self.screen.progress(self._head)
+
+    def done(self, number: int, line: str, below: Sequence[str]) -> None:
+        """End it; what is wrong comes below."""
+        self.screen.finish(self._head, line, colour=_colour(line))
+        for text in below:
+            self.screen.line(f"      {text}", hang=8)
+
+    def progress(self, done: int, listed: int, read: int) -> None:
+        """Say how far the hashing is."""
+        self.screen.progress(f"{self._head}{done}/{listed} ({read / 1e6:,.0f} MB)")
+
+    def event(self, event: dict[str, Any]) -> None:
+        """Say what a rerun does."""
+        if event.get("step"):
+            self.screen.progress(f"{self._head}{event['step']}: {event['event']}")
+        elif event["event"] == "preparing":
+            self.screen.progress(f"{self._head}{event.get('text', '')}")
+
+
+def tier(word: str) -> int:
+    """Read the number of a tier that can be skipped."""
+    if word not in ("1", "2", "3"):
+        raise UsageError(f"--skip-tier takes 1, 2 or 3, not {word!r}")
+    return int(word)
+
+
+def _arguments(parser: Parser) -> None:
+    again = parser.add_mutually_exclusive_group()
+    again.add_argument(
+        "--rerun", action="store_true", help="also run the workflow again, on a copy"
+    )
+    again.add_argument("--no-rerun", dest="rerun", action="store_false", help="do not; the default")
+    parser.add_argument(
+        "--skip-tier",
+        type=tier,
+        action="append",
+        default=[],
+        metavar="1|2|3",
+        help="leave a tier out, and say so; may be given again",
+    )
+    parser.add_argument("--report", metavar="FILE", help="write what was found as one HTML page")
+
+
+def _execute(given: Namespace, screen: Screen) -> int:
+    if given.report is not None:
+        require_writable(Path(given.report))
+    project = open_project(given, cached=False)
+    found = confirm(project, given.workflow, given.skip_tier, screen, rerun=given.rerun)
+    if given.report is not None:
+        _write_page(project, found, Path(given.report))
+        screen.line(f"The whole report: {given.report}")
+    screen.document(found.as_json())
+    return found.exit_code
+
+
+def confirm(
+    project: Project,
+    workflow: str | None,
+    skip: Sequence[int],
+    screen: Screen,
+    *,
+    rerun: bool = False,
+) -> Reproduction:
+    """Walk the tiers, telling each, and say the verdict."""
+    from vaibify_lab.ceremony.reproduce import Asked, Telling
+
+    lines = Lines(screen)
+    asked = Asked(frozenset(skip), rerun, workflow, project.person())
+    telling = Telling(lines.begin, lines.done, lines.progress, lines.event)
+    found = project.reproduce(asked, telling)
+    screen.line()
+    screen.line(found.summary, hang=3, colour="green" if found.confirmed else "red")
+    return found
+
+
+def require_writable(path: Path) -> None:
+    """Refuse a report that could not be written, before anything is looked at.
+
+    Raises
+    ------
+    UsageError
+    """
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        text = "is a folder" if path.is_dir() else "its folder does not exist"
+        raise UsageError(f"--report cannot be written: {text}", where=str(path))
+    if not os.access(path.absolute().parent, os.W_OK):
+        text = "--report cannot be written: its folder is read-only"
+        raise UsageError(text, where=str(path), action="name a file elsewhere")
+
+
+def _write_page(project: Project, found: Reproduction, path: Path) -> None:
+    from vaibify_lab.ceremony.page import page
+
+    text = page(project.opened, found)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
+    except OSError as error:
+        text = f"the report cannot be written: {error.strerror}"
+        raise CannotCheck(text, where=str(path)) from None
+
+
+def _colour(line: str) -> Colour | None:
+    if line.startswith("FAILED"):
+        return "red"
+    if line.startswith(("skipped", "not checkable", "structure only")):
+        return "yellow"
+    return "green"
+
+
+VERB = Verb(
+    "reproduce",
+    example=f"{COMMAND} reproduce --skip-tier 3 --report report.html",
+    execute=_execute,
+    arguments=_arguments,
+    more="Tier 1 reads every byte of MANIFEST.sha256, 2 asks for every package of\n"
+    "requirements.lock, 3 for the pinned image; --rerun runs the workflow again on a copy\n"
+    "and compares. Nothing is written in the repository. Exits 0 when all that was asked\n"
+    "is confirmed, 1 when something failed or could not be checked, 2 without the files\n"
+    "that it needs.",
+    leaves="nothing was written in the repository",
+)

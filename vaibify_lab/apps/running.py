@@ -1,0 +1,97 @@
+"""Starting a run and seeing it through: shared by ``run``, ``test`` and ``demo``."""
+
+from __future__ import annotations
+
+import signal
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from vaibify_lab.apps.following import Event, Teller
+from vaibify_lab.apps.screen import Screen
+from vaibify_lab.apps.verb import COMMAND
+from vaibify_lab.core.errors import NotPassed
+
+if TYPE_CHECKING:
+    from vaibify_lab.project import Project
+    from vaibify_lab.runs.journal import RunFolder
+    from vaibify_lab.runs.options import RunOptions
+
+INTERRUPTED = 130
+
+
+class Stop:
+    """Ctrl-C while a run is followed: the first asks the run to stop, the second leaves it."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._folder: RunFolder | None = None
+
+    def __enter__(self) -> Stop:
+        self._before = signal.signal(signal.SIGINT, self._ask)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def of(self, folder: RunFolder) -> None:
+        """Name the run that is to be stopped."""
+        self._folder = folder
+        if self.asked:
+            folder.stop_request.touch()
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        if self.asked and self._folder is not None:
+            run = self._folder.run_id
+            raise KeyboardInterrupt(f"run {run} goes on stopping; {COMMAND} log {run} --follow")
+        self.asked = True
+        if self._folder is not None:
+            self._folder.stop_request.touch()
+
+
+def make_run(project: Project, options: RunOptions, screen: Screen, verb: str) -> int:
+    """Start a run, follow it to its end, and return the exit code.
+
+    Raises
+    ------
+    VaibifyError
+        The runner refused.
+    """
+    from vaibify_lab.project import refusal
+
+    with Stop() as stop:
+        folder = project.start_run(options)
+        stop.of(folder)
+        teller = Teller(screen, folder)
+        ending = teller.follow(project.events(folder))
+    if ending is None or ending["event"] == "runRefused":
+        raise refusal(ending or {"text": f"run {folder.run_id} ended without a word"})
+    if options.tests_only and not teller.tested and ending["outcome"] == "passed":
+        raise NotPassed("no test was run: no step asked for has tests of that kind")
+    if ending["outcome"] == "passed" and not stop.asked:
+        return 0
+    if not screen.as_json:
+        said = _left(ending) if stop.asked else _first(teller, ending)
+        screen.complain(f"{COMMAND} {verb}: {said}")
+    return INTERRUPTED if stop.asked else 1
+
+
+def _first(teller: Teller, ending: Event) -> str:
+    """Say why the run did not pass, in one line."""
+    if not teller.faults:
+        return f"the run was {ending['outcome']}; see: {COMMAND} status --why"
+    more = len(teller.faults) - 1
+    return teller.faults[0] + (f" (and {more} more)" if more else "")
+
+
+def _left(ending: Event) -> str:
+    """Say what a stopped run leaves."""
+    by_outcome: dict[str, list[str]] = {}
+    for slug, outcome in (ending.get("steps") or {}).items():
+        by_outcome.setdefault(outcome, []).append(slug)
+    text = "stopped on request"
+    if by_outcome.get("interrupted"):
+        names = ", ".join(by_outcome["interrupted"])
+        text += f"; not finished, with what they had before: {names}"
+    if by_outcome.get("passed"):
+        text += f"; done and kept: {', '.join(by_outcome['passed'])}"
+    return f"{text}; go on with: {COMMAND} run"

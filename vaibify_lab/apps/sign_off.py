@@ -1,0 +1,101 @@
+"""``sign-off``: a person's word on exactly the bytes that a step's last run wrote."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vaibify_lab.apps.report_view import width_of_names
+from vaibify_lab.apps.screen import Screen
+from vaibify_lab.apps.text import fill
+from vaibify_lab.apps.verb import COMMAND, Namespace, Parser, Verb, open_project
+from vaibify_lab.core.errors import NotPassed, UsageError
+from vaibify_lab.core.paths import shown
+
+if TYPE_CHECKING:
+    from vaibify_lab.core.facts import SignOff
+    from vaibify_lab.project import Project, ToSign
+
+
+def _arguments(parser: Parser) -> None:
+    parser.add_argument("step", metavar="STEP", help="the step that you looked at")
+    verdict = parser.add_mutually_exclusive_group(required=True)
+    verdict.add_argument(
+        "--pass", dest="verdict", action="store_const", const="passed", help="it is right"
+    )
+    verdict.add_argument(
+        "--fail", dest="verdict", action="store_const", const="failed", help="it is not"
+    )
+    parser.add_argument("--note", default="", metavar="T", help="what you want to add")
+    parser.add_argument("--name", metavar="N", help="your name (git's identity by default)")
+
+
+def _execute(given: Namespace, screen: Screen) -> int:
+    project = open_project(given)
+    slug = project.step(given.step).slug
+    name = name_of(project, given.name)
+    if not given.note.isprintable():
+        raise UsageError("--note takes one line of text")
+    seen = project.to_sign(slug)
+    _show(screen, project, seen, f"{slug} as {given.verdict.upper()}, by {name}")
+    if screen.can_ask() and not screen.agrees("Sign?"):
+        raise NotPassed("nothing was signed")
+    entry = project.sign_off(seen, given.verdict, by=name, note=given.note)
+    sign = screen.symbol("✓", "+")
+    how = "with an SSH signature" if entry.signature else f"unsigned: {entry.unsigned_reason}"
+    screen.line(f"{sign} {slug} is signed off as {entry.verdict} by {name} ({how})", hang=2)
+    screen.document(_answer(project, slug, entry))
+    return 0
+
+
+def name_of(project: Project, given: str | None) -> str:
+    """Return the name that is recorded: the one given, else git's identity.
+
+    Raises
+    ------
+    UsageError
+        When there is none, or it is not one line of text.
+    """
+    name = project.opened.repository.identity() if given is None else given.strip()
+    if not name:
+        action = 'give --name "Your Name", or: git config user.name and user.email'
+        raise UsageError("signing needs a name: the one of the person who looked", action=action)
+    if not name.isprintable() or len(name) > 200:
+        raise UsageError("--name takes one line of text, at most 200 characters")
+    return name
+
+
+def _show(screen: Screen, project: Project, seen: ToSign, what: str) -> None:
+    screen.line(f"Signing {what}:")
+    room = 60 if screen.width is None else screen.width - 32
+    wide = width_of_names(list(seen.hashes), room)
+    for path, sha256 in seen.hashes.items():
+        status = project.opened.tree.lstat(path)
+        size = "" if status is None else f"{status.st_size:,}"
+        screen.line(f"  {fill(shown(path), wide)}  {sha256[:12]}  {size:>14}")
+    if not seen.hashes:
+        screen.line("  (the step declares no output)")
+
+
+def _answer(project: Project, slug: str, entry: SignOff) -> dict[str, object]:
+    return {
+        "workflow": project.path,
+        "step": slug,
+        "verdict": entry.verdict,
+        "by": entry.by,
+        "when": entry.when,
+        "note": entry.note,
+        "run_id": entry.run_id,
+        "hashes": dict(entry.hashes),
+        "signed": entry.signature is not None,
+        "unsigned_reason": entry.unsigned_reason,
+    }
+
+
+VERB = Verb(
+    "sign-off",
+    example=f'{COMMAND} sign-off figure --pass --note "looks right"',
+    execute=_execute,
+    arguments=_arguments,
+    more="Shows what is signed and, on a terminal, asks. Signed with SSH where git has a key.",
+    leaves="nothing was signed",
+)

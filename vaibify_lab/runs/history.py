@@ -1,0 +1,64 @@
+"""The runs kept on this machine, each summed up from its journal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal, cast, get_args
+
+from vaibify_lab.runs.journal import ENDINGS, RunFolder, read_events
+from vaibify_lab.runs.live import runner_of
+
+RunOutcome = Literal["passed", "failed", "interrupted", "refused", "running", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """One run: ``lost`` has no end and no runner; ``text`` says why a refused one never began."""
+
+    run_id: str
+    workflow: str
+    person: str
+    started: str
+    seconds: float
+    outcome: RunOutcome
+    steps: dict[str, str]
+    text: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON answer's form."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def summary(folder: RunFolder) -> RunSummary:
+    """Sum up a run."""
+    events = read_events(folder)
+    begun: dict[str, Any] = next((one for one in events if one["event"] == "runStarted"), {})
+    ends = (one for one in reversed(events) if one["event"] in ENDINGS)
+    ending: dict[str, Any] = next(ends, {})
+    steps = ending.get("steps")
+    times = [one["time"] for one in events if isinstance(one.get("time"), float)]
+    return RunSummary(
+        run_id=folder.run_id,
+        workflow=str(begun.get("workflow", "")),
+        person=str(begun.get("person", "")),
+        started=_shown_time(times[0]) if times else "",
+        seconds=round(times[-1] - times[0], 3) if times else 0.0,
+        outcome=_outcome(events, ending),
+        steps=dict(steps) if isinstance(steps, dict) else {},
+        text=str(ending.get("text", "")),
+    )
+
+
+def _outcome(events: list[dict[str, Any]], ending: dict[str, Any]) -> RunOutcome:
+    if ending.get("event") == "runRefused":
+        return "refused"
+    for told in get_args(RunOutcome)[:3]:
+        if ending.get("outcome") == told:
+            return cast(RunOutcome, told)
+    runner = runner_of(events)
+    return "lost" if runner is not None and runner.alive() is False else "running"
+
+
+def _shown_time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

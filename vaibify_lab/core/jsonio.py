@@ -134,7 +134,7 @@ def _refuse_constant(name: str) -> Any:
 
 
 def _bounded_int(text: str) -> int:
-    if len(text) > 20:
+    if len(text.lstrip("-")) > 20:
         raise ValueError(f"a number of {len(text)} digits")
     return int(text)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from vaibify_lab.core.model import Workflow
 from vaibify_lab.core.observed import CloneProblem
+from vaibify_lab.core.paths import shown
 from vaibify_lab.core.report import Reason, Rung, StepReport
 
 _ENVELOPE = "jupyter vaibify envelope"
@@ -76,7 +77,8 @@ def _self_consistent(reports: Sequence[StepReport], envelope: Envelope) -> Itera
                 "step-not-green", f"step {report.slug!r}: {first.text}", first.path, first.action
             )
     for problem in envelope.clone_problems or ():
-        yield Reason("not-in-clone", problem.text, problem.path, problem.action or None)
+        text = f"{shown(problem.path)} {problem.text}"
+        yield Reason("not-in-clone", text, problem.path, problem.action or None)
 
 
 def _reproducible(
@@ -102,6 +104,7 @@ def _reproducible(
 def _of_manifest(envelope: Envelope) -> Iterator[Reason]:
     if not envelope.manifest_present:
         yield Reason("no-manifest", "there is no MANIFEST.sha256", "MANIFEST.sha256", _ENVELOPE)
+        return
     if envelope.manifest_fault:
         yield Reason("manifest-fault", envelope.manifest_fault, "MANIFEST.sha256", _ENVELOPE)
     for path in envelope.manifest_missing:

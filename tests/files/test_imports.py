@@ -1,0 +1,670 @@
+"""The code that scripts reach, held against what Python itself imports."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from vaibify_lab.files.imports import CodeScan, CodeScanner, reachable_code
+from vaibify_lab.files.tree import Tree
+
+DUMP = """
+import atexit, json, sys
+def dump():
+    files = [getattr(one, "__file__", None) for one in list(sys.modules.values())]
+    print(json.dumps(sorted(one for one in files if one)))
+atexit.register(dump)
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    (tmp_path / "root").mkdir()
+    return Tree(tmp_path / "root")
+
+
+def put(tree: Tree, **files: str) -> None:
+    """``a__b_py`` would be unreadable: names are given as they are, by ``**{...}``."""
+    for name, text in files.items():
+        tree.write(name, text.encode())
+
+
+def imported_by_python(tree: Tree, script: str, directory: str = "") -> set[str]:
+    """Run a script for real, and return the files of the tree that it imported."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-B",
+            "-S",
+            "-c",
+            f"{DUMP}\nimport runpy\nsys.argv[0] = sys.argv[1]\n"
+            "import os\nsys.path[0] = os.path.dirname(os.path.abspath(sys.argv[1]))\n"
+            "runpy.run_path(sys.argv[1], run_name='__main__')",
+            str(tree.root / script),
+        ],
+        cwd=tree.root / directory,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    files = json.loads(done.stdout.splitlines()[-1])
+    root = f"{tree.root}/"
+    return {one.removeprefix(root) for one in files if one.startswith(root)} | {script}
+
+
+def test_every_form_of_import_as_python_does_it(tree: Tree) -> None:
+    put(
+        tree,
+        **{
+            "scripts/fit.py": (
+                "import os, helper, pkg.sub.deep\n"
+                "from pkg import member, VALUE\n"
+                "from pkg.star import *\n"
+                "from ns.inner import thing\n"
+                "import importlib\n"
+                "importlib.import_module('lazy.one')\n"
+                "__import__('lazy.two')\n"
+                "def later():\n    import in_function\n"
+                "later()\n"
+                "try:\n    import in_try\nexcept ImportError:\n    pass\n"
+                "class C:\n    from in_class import x\n"
+            ),
+            "scripts/helper.py": "from helper2 import f\n",
+            "scripts/helper2.py": "def f(): pass\n",
+            "scripts/pkg/__init__.py": "from . import relative\nVALUE = 1\n",
+            "scripts/pkg/relative.py": "from .sub import sibling\nfrom .sub.deep import q\n",
+            "scripts/pkg/member.py": "",
+            "scripts/pkg/unused.py": "",
+            "scripts/pkg/sub/__init__.py": "",
+            "scripts/pkg/sub/sibling.py": "from .. import upstairs\n",
+            "scripts/pkg/sub/deep.py": "q = 1\n",
+            "scripts/pkg/upstairs.py": "",
+            "scripts/pkg/star/__init__.py": "__all__ = ['starred']\n",
+            "scripts/pkg/star/starred.py": "",
+            "scripts/pkg/star/other.py": "",
+            "scripts/ns/inner/thing.py": "",
+            "scripts/lazy/one.py": "",
+            "scripts/lazy/two.py": "",
+            "scripts/in_function.py": "",
+            "scripts/in_try.py": "",
+            "scripts/in_class.py": "x = 1\n",
+            "scripts/never.py": "",
+        },
+    )
+    expected = imported_by_python(tree, "scripts/fit.py")
+    assert len(expected) == 18
+    assert reachable_code(tree, ["scripts/fit.py"], "") == CodeScan(tuple(sorted(expected)))
+
+
+def test_script_folder_first_then_working_directory(tree: Tree) -> None:
+    put(
+        tree,
+        **{
+            "step/run.py": "import both, only_here, only_below\n",
+            "step/both.py": "",
+            "work/both.py": "",
+            "work/only_here.py": "",
+            "step/only_below.py": "",
+        },
+    )
+    found = reachable_code(tree, ["step/run.py"], "work")
+    assert found == CodeScan(
+        ("step/both.py", "step/only_below.py", "step/run.py", "work/only_here.py")
+    )
+
+
+def test_module_given_by_m(tree: Tree) -> None:
+    put(
+        tree,
+        **{
+            "work/tool/__init__.py": "",
+            "work/tool/__main__.py": "from . import part\n",
+            "work/tool/part.py": "import beside\n",
+            "work/beside.py": "",
+            "work/mod.py": "",
+        },
+    )
+    assert reachable_code(tree, [], "work", ["tool", "mod", "http.server", "pytest"]) == CodeScan(
+        (
+            "work/beside.py",
+            "work/mod.py",
+            "work/tool/__init__.py",
+            "work/tool/__main__.py",
+            "work/tool/part.py",
+        ),
+        (("pytest", "", 0),),
+    )
+
+
+def test_standard_library_is_shadowed_by_the_script_folder_only(tree: Tree) -> None:
+    put(
+        tree,
+        **{
+            "step/run.py": "import random, statistics\n",
+            "step/random.py": "",
+            "statistics.py": "",
+            "statistics/x.py": "",
+            "json/data.txt": "",
+        },
+    )
+    expected = imported_by_python(tree, "step/run.py")
+    assert expected == {"step/run.py", "step/random.py"}
+    assert reachable_code(tree, ["step/run.py"], "") == CodeScan(tuple(sorted(expected)))
+
+
+def test_package_before_module_before_folder(tree: Tree) -> None:
+    put(
+        tree,
+        **{
+            "run.py": "import a.x, b, c.x\n",
+            "a/__init__.py": "",
+            "a/x.py": "",
+            "a.py": "",
+            "b/x.py": "",
+            "b.py": "",
+            "c/x.py": "",
+            "src/c/y.py": "",
+        },
+    )
+    expected = imported_by_python(tree, "run.py")
+    assert expected == {"run.py", "a/__init__.py", "a/x.py", "b.py", "c/x.py"}
+    assert reachable_code(tree, ["run.py"], "") == CodeScan(tuple(sorted(expected)))
+
+
+def test_modules_that_a_search_path_would_add(tree: Tree) -> None:
+    """At the root, in src, and in constant folders of ``sys.path``."""
+    put(
+        tree,
+        **{
+            "a/scripts/run.py": (
+                "import sys, os\n"
+                "sys.path.insert(0, '../lib')\n"
+                "sys.path.append(os.path.join(os.path.dirname(__file__), '..', 'more'))\n"
+                "import at_root, in_src, in_lib, in_more, nowhere\n"
+            ),
+            "at_root.py": "",
+            "src/in_src/__init__.py": "",
+            "a/lib/in_lib.py": "import in_lib2\n",
+            "a/lib/in_lib2.py": "",
+            "more/in_more.py": "",
+        },
+    )
+    found = reachable_code(tree, ["a/scripts/run.py"], "")
+    assert found == CodeScan(
+        (
+            "a/lib/in_lib.py",
+            "a/lib/in_lib2.py",
+            "a/scripts/run.py",
+            "at_root.py",
+            "more/in_more.py",
+            "src/in_src/__init__.py",
+        ),
+        (("nowhere", "a/scripts/run.py", 4),),
+    )
+
+
+def test_missing_modules(tree: Tree) -> None:
+    put(
+        tree,
+        **{
+            "run.py": (
+                "import numpy as np, os.path\n"
+                "from scipy.optimize import curve_fit\n"
+                "import scipy.stats\n"
+                "import helper\n"
+                "try:\n"
+                "    import tomllib2\n"
+                "except ModuleNotFoundError:\n"
+                "    import tomli\n"
+                "else:\n"
+                "    import after\n"
+                "finally:\n"
+                "    import always\n"
+                "try:\n"
+                "    import strict\n"
+                "except ValueError:\n"
+                "    pass\n"
+                "from contextlib import suppress\n"
+                "import contextlib, typing, sys\n"
+                "from typing import TYPE_CHECKING\n"
+                "with contextlib.suppress(ImportError):\n"
+                "    import maybe\n"
+                "if typing.TYPE_CHECKING or TYPE_CHECKING:\n"
+                "    import pandas\n"
+                "if sys.version_info < (3, 11):\n"
+                "    import exceptiongroup\n"
+                "def f():\n"
+                "    import lazily\n"
+                "from . import nothing\n"
+                "import __main__, __future__\n"
+                "import importlib\n"
+                "importlib.import_module('dynamic.part')\n"
+                "importlib.import_module(name)\n"
+                "import datafolder\n"
+            ),
+            "helper.py": "import numpy\n",
+            "datafolder/x.csv": "",
+        },
+    )
+    assert reachable_code(tree, ["run.py"], "").missing_modules == (
+        ("always", "run.py", 12),
+        ("datafolder", "run.py", 33),
+        ("dynamic", "run.py", 31),
+        ("lazily", "run.py", 27),
+        ("numpy", "helper.py", 1),
+        ("numpy", "run.py", 1),
+        ("scipy", "run.py", 2),
+        ("strict", "run.py", 14),
+    )
+
+
+def test_guarded_imports_of_the_repository_count(tree: Tree) -> None:
+    put(
+        tree,
+        **{
+            "run.py": (
+                "try:\n    import fast\nexcept ImportError:\n    import slow\n"
+                "import importlib\n"
+                "importlib.import_module('.late', package='pkg.sub')\n"
+                "importlib.import_module('..up', package='pkg.sub')\n"
+            ),
+            "fast.py": "",
+            "slow.py": "",
+            "pkg/__init__.py": "",
+            "pkg/sub/__init__.py": (
+                "import importlib\nimportlib.import_module('.own', __package__)\n"
+            ),
+            "pkg/sub/late.py": "",
+            "pkg/sub/own.py": "",
+            "pkg/up.py": "",
+        },
+    )
+    assert reachable_code(tree, ["run.py"], "").files == (
+        "fast.py",
+        "pkg/__init__.py",
+        "pkg/sub/__init__.py",
+        "pkg/sub/late.py",
+        "pkg/sub/own.py",
+        "pkg/up.py",
+        "run.py",
+        "slow.py",
+    )
+
+
+def test_compiled_module_counts_beside_its_source(tree: Tree) -> None:
+    put(
+        tree,
+        **{
+            "run.py": "import fast, other, plain\n",
+            "fast.cpython-313-x86_64-linux-gnu.so": "",
+            "fast.py": "",
+            "other.abi3.so": "",
+            "plain.so": "",
+        },
+    )
+    assert reachable_code(tree, ["run.py"], "") == CodeScan(
+        ("fast.cpython-313-x86_64-linux-gnu.so", "fast.py", "other.abi3.so", "plain.so", "run.py")
+    )
+
+
+def test_circular_imports_end(tree: Tree) -> None:
+    put(tree, **{"a.py": "import b\n", "b.py": "import a, b\nfrom . import a\n"})
+    assert reachable_code(tree, ["a.py"], "") == CodeScan(("a.py", "b.py"))
+
+
+def test_relative_import_above_the_root_is_nothing(tree: Tree) -> None:
+    put(tree, **{"a.py": "from ... import x\nfrom ...y import z\n"})
+    assert reachable_code(tree, ["a.py"], "") == CodeScan(("a.py",))
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("import helper\nx = (\n", "does not parse as Python, line 2 ('(' was never closed)"),
+        ("import helper\nprint 'x'\n", "does not parse as Python, line 2 (Missing parentheses"),
+        ("import helper\n\0", "does not parse as Python (source code string cannot contain"),
+        ("import helper\nx = " + "-" * 200_000 + "1", "does not parse as Python (MemoryError)"),
+        ("import helper\nx = " + "1+" * 100_000 + "1", "does not parse as Python (maximum rec"),
+        ("# coding: nosuch\nimport helper\n", "does not parse as Python"),
+        ("def f(:\n  from helper import (\n    a,\n", "does not parse as Python, line 1"),
+        ("type X = int; x = 1 1\nif 1: pass\nimport helper; y\n", "does not parse as Python"),
+    ],
+)
+def test_source_that_does_not_parse_is_said_and_still_searched(
+    tree: Tree, source: str, said: str
+) -> None:
+    put(tree, **{"run.py": source, "helper.py": "import deeper\n", "deeper.py": ""})
+    found = reachable_code(tree, ["run.py"], "")
+    assert (found.files, found.missing_modules) == (("deeper.py", "helper.py", "run.py"), ())
+    (problem,) = found.problems
+    assert problem.startswith(f"run.py: {said}")
+    assert problem.endswith(": its imports may not all be known")
+
+
+def test_odd_encodings_and_escapes(tree: Tree) -> None:
+    tree.write("a.py", b"\xef\xbb\xbfimport b\n")
+    tree.write("b.py", b"# coding: latin-1\nx = '\xe9\\d'\nimport c\n")
+    tree.write("c.py", b"")
+    assert reachable_code(tree, ["a.py"], "") == CodeScan(("a.py", "b.py", "c.py"))
+
+
+def test_links_are_named_and_not_followed(tree: Tree, tmp_path: Path) -> None:
+    put(tree, **{"run.py": "import linked, package.x\n", "real.py": "import secret\n"})
+    (tree.root / "linked.py").symlink_to("real.py")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "x.py").write_text("")
+    (tree.root / "package").symlink_to(tmp_path / "outside")
+    assert reachable_code(tree, ["run.py"], "") == CodeScan(
+        ("linked.py", "package", "run.py"),
+        (),
+        (
+            "linked.py: is a symbolic link: what it imports is not known",
+            "package: is a symbolic link: what it imports is not known",
+        ),
+    )
+
+
+def test_script_that_is_missing_or_too_large_or_of_another_kind(tree: Tree) -> None:
+    put(
+        tree, **{"big.py": "import os\n" + "#" * 4 * 2**20, "x.pl": "use helper;", "bin": "\x7fELF"}
+    )
+    assert reachable_code(tree, ["big.py", "none.py", "x.pl", "bin"], "") == CodeScan(
+        ("big.py", "bin", "none.py", "x.pl"),
+        (),
+        (
+            "big.py: is larger than the 4194304 bytes that are read of such a file: "
+            "what it imports is not known",
+        ),
+    )
+
+
+def notebook(*cells: str | list[str], **metadata: object) -> str:
+    return json.dumps(
+        {
+            "cells": [
+                {"cell_type": "markdown", "source": "import markdown"},
+                *({"cell_type": "code", "source": cell, "outputs": []} for cell in cells),
+            ],
+            "metadata": metadata,
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }
+    )
+
+
+def test_long_source_is_searched_line_by_line(tree: Tree) -> None:
+    text = "import helper\nx = 1\n" + "y = 2\n" * 100_000 + "if x:\n    from far import z\n"
+    put(tree, **{"run.py": text, "helper.py": "", "far.py": ""})
+    assert reachable_code(tree, ["run.py"], "") == CodeScan(
+        ("far.py", "helper.py", "run.py"),
+        (),
+        ("run.py: is larger than 524288 bytes: only its plain import lines were read",),
+    )
+
+
+def test_notebook(tree: Tree) -> None:
+    put(
+        tree,
+        **{
+            "nb/a.ipynb": notebook(
+                "%matplotlib inline\n%load_ext ext\nimport first\n!python called.py --x",
+                [
+                    "import second\n",
+                    "files = !ls\n",
+                    "if files:\n",
+                    "    %run ran.py -v\n",
+                    "second?",
+                ],
+                "this does not parse\nimport third",
+                "%%bash\nsource env.sh\nimport not_python",
+                "%%timeit -n 1\nimport timed",
+                "%%vaibify step Fit --input x\nimport in_step\nawait nothing",
+                "%%html\nimport not_python",
+                "x = (7\n  % 4)\nimport missing",
+            ),
+            **{f"nb/{name}.py": "" for name in ("first", "second", "third", "timed", "in_step")},
+            "nb/ext.py": "",
+            "nb/ran.py": "import by_ran\n",
+            "nb/by_ran.py": "",
+            "nb/called.py": "",
+            "nb/env.sh": "",
+            "nb/not_python.py": "",
+        },
+    )
+    found = reachable_code(tree, ["nb/a.ipynb"], "")
+    names = ["a.ipynb", "by_ran.py", "called.py", "env.sh", "ext.py", "first.py", "in_step.py"]
+    names += ["ran.py", "second.py", "third.py", "timed.py"]
+    assert found.files == tuple(f"nb/{name}" for name in sorted(names))
+    assert found.missing_modules == (("missing", "nb/a.ipynb", 24),)
+    (problem,) = found.problems
+    assert problem.startswith("nb/a.ipynb: does not parse as Python, line 10 (invalid syntax)")
+
+
+def test_notebooks_of_other_languages(tree: Tree) -> None:
+    put(
+        tree,
+        **{
+            "r.ipynb": notebook('source("x.R")', kernelspec={"language": "R"}),
+            "sh.ipynb": notebook(". lib", language_info={"name": "bash"}),
+            "odd.ipynb": notebook("import x", kernelspec={"language": "cobol"}),
+            "x.R": "",
+            "lib": "",
+            "x.py": "",
+        },
+    )
+    assert reachable_code(tree, ["r.ipynb", "sh.ipynb", "odd.ipynb"], "") == CodeScan(
+        ("lib", "odd.ipynb", "r.ipynb", "sh.ipynb", "x.R")
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty"),
+        ("{", "is not JSON: line 1, column 2: Expecting property name enclosed in double quotes"),
+        ("[" * 100_000, "is nested deeper than 60 levels"),
+        ("[]", "it has no list of cells"),
+        ('{"cells": 3}', "it has no list of cells"),
+        ('{"cells": [{"cell_type": "code"}]}', "it has no list of cells"),
+    ],
+)
+def test_notebook_that_cannot_be_read(tree: Tree, text: str, said: str) -> None:
+    put(tree, **{"a.ipynb": text})
+    assert reachable_code(tree, ["a.ipynb"], "") == CodeScan(
+        ("a.ipynb",), (), (f"a.ipynb: is not a notebook that can be read: {said}",)
+    )
+
+
+def test_ipython_script(tree: Tree) -> None:
+    put(
+        tree,
+        **{
+            "cells/fit.ipy": "import one\n%run two.py\n!bash three.sh\ndisplay(1)\n%cd x\n",
+            "cells/one.py": "",
+            "two.py": "",
+            "three.sh": "",
+        },
+    )
+    assert reachable_code(tree, ["cells/fit.ipy"], "") == CodeScan(
+        ("cells/fit.ipy", "cells/one.py", "three.sh", "two.py")
+    )
+
+
+def test_shell_scripts(tree: Tree) -> None:
+    put(
+        tree,
+        **{
+            "bin/run.sh": (
+                "#!/bin/bash\n"
+                "# source commented.sh\n"
+                "set -e; source lib.sh\n"
+                ". ./conf\n"
+                'source "$(cd "$(dirname "$0")" && pwd)/near.sh"\n'
+                '. "${BASH_SOURCE%/*}/near2.sh"\n'
+                "source $VENV/bin/activate; source /etc/profile; . ~/.bashrc; source $X\n"
+                "if true; then . in_if.sh; fi\n"
+                "PYTHONPATH=src python -u fit.py data.csv | tee log\n"
+                "(cd sub && ./tool --x)\n"
+                "python -m package.main; python -m json.tool\n"
+                "Rscript \\\n  plot.R\n"
+                "source gone.sh\n"
+            ),
+            "lib.sh": "bash deeper.sh\n",
+            "deeper.sh": "python -c 'import x'\n",
+            "conf": "",
+            "bin/near.sh": "",
+            "bin/near2.sh": "",
+            "in_if.sh": "",
+            "fit.py": "import in_src\n",
+            "src/in_src.py": "",
+            "sub/tool": "#!/usr/bin/env python3\nimport beside\n",
+            "sub/beside.py": "",
+            "package/main.py": "",
+            "plot.R": 'source("util.R")\n',
+            "util.R": "",
+            "commented.sh": "",
+            "x.py": "",
+        },
+    )
+    found = reachable_code(tree, ["bin/run.sh"], "")
+    names = ["bin/run.sh", "lib.sh", "deeper.sh", "conf", "bin/near.sh", "bin/near2.sh", "in_if.sh"]
+    names += ["fit.py", "src/in_src.py", "sub/tool", "sub/beside.py", "package/main.py"]
+    assert found == CodeScan(
+        tuple(sorted([*names, "plot.R", "util.R"])),
+        (),
+        ("bin/run.sh: line 14 reads gone.sh, which is not in the repository",),
+    )
+
+
+def test_r_and_julia(tree: Tree) -> None:
+    put(
+        tree,
+        **{
+            "code/fit.R": (
+                "library(ggplot2)\n"
+                "source('one.R'); source(file = \"code/two.R\", local = TRUE)\n"
+                "source(here::here('lib', 'three.R'))\n"
+                "# source('commented.R')\n"
+                "source(paste0(x, 'y.R'))\n"
+                "sys.source('../../outside.R')\n"
+            ),
+            "one.R": "",
+            "code/one.R": "",
+            "code/two.R": "",
+            "lib/three.R": "",
+            "commented.R": "",
+            "y.R": "",
+            "a.jl": 'include("b.jl")\nusing X\n',
+            "b.jl": "",
+        },
+    )
+    assert reachable_code(tree, ["code/fit.R", "a.jl"], "") == CodeScan(
+        ("a.jl", "b.jl", "code/fit.R", "code/one.R", "code/two.R", "lib/three.R", "one.R"),
+        (),
+        ("code/fit.R: line 6 reads ../../outside.R, which is not in the repository",),
+    )
+
+
+def test_unchanged_look_parses_nothing(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tree, **{"run.py": "import a\n", "a.py": "import b\n", "b.py": ""})
+    parsed: list[object] = []
+    real = ast.parse
+
+    def count(source: object, *rest: object) -> ast.AST:
+        parsed.append(source)
+        return real(source, *rest)
+
+    monkeypatch.setattr(ast, "parse", count)
+    scanner = CodeScanner(tree)
+    expected = CodeScan(("a.py", "b.py", "run.py"))
+    for _ in range(3):
+        assert scanner.scan(["run.py"], "") == expected
+    assert parsed == [b"import a\n", b"import b\n", b""]
+    time.sleep(2.1)  # from now on stamps are trusted, and files are not even read
+    assert scanner.scan(["run.py"], "") == expected
+    monkeypatch.setattr(Tree, "read", lambda *_: pytest.fail("a file was read"))
+    for _ in range(2):
+        assert scanner.scan(["run.py"], "") == expected
+    assert len(parsed) == 3
+    monkeypatch.undo()
+    (tree.root / "a.py").write_bytes(b"import c\n")
+    assert scanner.scan(["run.py"], "").missing_modules == (("c", "a.py", 1),)
+    put(tree, **{"c.py": ""})
+    assert scanner.scan(["run.py"], "") == CodeScan(("a.py", "c.py", "run.py"))
+    put(tree, **{"c/__init__.py": ""})
+    assert scanner.scan(["run.py"], "") == CodeScan(("a.py", "c/__init__.py", "run.py"))
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("spaces.ipy", " " * 1_000_000 + "x"),
+        ("equals.ipy", "a, " * 300_000 + "%"),
+        ("subst.sh", "$(" * 120_000),
+        ("quotes.sh", "source " + "'" * 200_000),
+        ("words.sh", "python a.py " * 20_000),
+        ("lines.sh", "./a.py\n" * 30_000),
+        ("r.R", "source(here(" * 200_000),
+        ("r2.R", "source(  " + " " * 1_000_000),
+        ("deep.py", "x = " + "[" * 90 + "]" * 90 + "\n" + "if x:\n pass\n" * 40_000),
+        ("many.py", "".join(f"import m{n}\n" for n in range(50_000))),
+        ("all.ipynb", notebook(*["x = !ls\n" * 10] * 2000)),
+    ],
+)
+def test_code_made_to_take_long_takes_seconds_at_most(tree: Tree, name: str, data: str) -> None:
+    put(tree, **{name: data})
+    started = time.process_time()
+    assert name in reachable_code(tree, [name], "").files
+    assert time.process_time() - started < 5
+
+
+MODULES = st.sampled_from(["a", "b", "c", "p", "q", "p.a", "p.q", "p.q.b", "q.c", "os", "none"])
+STATEMENTS = st.one_of(
+    MODULES.map(lambda one: f"import {one}"),
+    st.tuples(MODULES, st.sampled_from(["a", "b", "q", "*"])).map(
+        lambda two: f"from {two[0]} import {two[1]}"
+    ),
+    st.tuples(
+        st.integers(1, 3), st.sampled_from(["", "a", "q", "q.b"]), st.sampled_from("abq")
+    ).map(lambda three: f"from {'.' * three[0]}{three[1]} import {three[2]}"),
+)
+PLACES = st.sampled_from(
+    [
+        *("a.py", "b.py", "c.py", "p/__init__.py", "p/a.py", "p/b.py", "p/q/__init__.py"),
+        *("p/q/b.py", "q/c.py", "q/b.py", "q.py", "p.py", "b/__init__.py", "b/a.py"),
+    ]
+)
+
+
+def body(lines: list[str], place: str) -> str:
+    text = "".join(f"try:\n    {line}\nexcept Exception: pass\n" for line in lines)
+    return text + ("__all__ = ['a', 'b', 'q']\n" if "__init__" in place else "")
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    files=st.dictionaries(PLACES, st.lists(STATEMENTS, max_size=3), max_size=9),
+    script=st.lists(STATEMENTS, min_size=1, max_size=4),
+)
+def test_whatever_python_imports_is_found(
+    tmp_path: Path, files: dict[str, list[str]], script: list[str]
+) -> None:
+    folder = tmp_path / os.urandom(6).hex()
+    folder.mkdir()
+    tree = Tree(folder)
+    for name, lines in {**files, "run.py": script}.items():
+        put(tree, **{f"s/{name}": body(lines, name)})
+    found = reachable_code(tree, ["s/run.py"], "")
+    assert imported_by_python(tree, "s/run.py") - set(found.files) == set()
+    assert found.problems == ()

@@ -1,0 +1,53 @@
+"""Python as notebooks and ``.ipy`` files hold it: magics and shell escapes among the lines."""
+
+from __future__ import annotations
+
+import re
+
+from vaibify_lab.files.parsed import Import, Parsed, Sourced
+from vaibify_lab.files.pysource import parse_python
+from vaibify_lab.files.shellsource import parse_r, parse_shell
+
+# Cell magics whose cell is Python.
+_PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "vaibify"})
+_SHELL_CELLS = frozenset({"bash", "sh", "script", "system", "sx", "!"})
+_CELL_MAGIC = re.compile(r"\s*%%(!|\w+)[^\n]*\n?")
+_LINE_MAGIC = re.compile(
+    r"([ \t]*)(?:[\w.,\[\]][\w., \t\[\]]*=[ \t]*)?(%|!|\?)(.*)|([ \t]*)%?[\w.*]+\?\??[ \t]*"
+)
+_RUN = re.compile(r"%run\s+(?:-\w+\s+)*[\"']?([^\s\"']+)")
+_LOAD = re.compile(r"%(?:re)?load_ext\s+([\w.]+)")
+
+
+def parse_cell(text: str, first_line: int = 1) -> Parsed:
+    """Read one cell; ``first_line`` is its line in all of the notebook's code."""
+    magic = _CELL_MAGIC.match(text)
+    if magic:
+        name, body = magic[1], text[magic.end() :]
+        if name in _SHELL_CELLS:
+            return parse_shell(body.encode("utf-8", "surrogateescape"))
+        if name not in _PYTHON_CELLS:
+            return parse_r(body.encode("utf-8", "surrogateescape")) if name == "R" else Parsed()
+        first_line += magic[0].count("\n")
+        text = body
+    plain = parse_python(text, first_line)
+    if not plain.problem:
+        return plain
+    lines = text.split("\n")
+    beside = Parsed()
+    for number, line in enumerate(lines):
+        found = _LINE_MAGIC.fullmatch(line)
+        if found:
+            lines[number] = f"{found[1] or found[4] or ''}pass"
+            beside = beside.joined(_magic(line, found, number + first_line))
+    return parse_python("\n".join(lines), first_line).joined(beside)
+
+
+def _magic(line: str, found: re.Match[str], number: int) -> Parsed:
+    if found[2] == "!":
+        return parse_shell(found[3].lstrip("!").encode("utf-8", "surrogateescape"))
+    if run := _RUN.search(line):
+        return Parsed(sourced=(Sourced(run[1], number),))
+    if load := _LOAD.search(line):
+        return Parsed(imports=(Import(load[1], number, optional=True),))
+    return Parsed()

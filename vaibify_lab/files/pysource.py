@@ -1,0 +1,176 @@
+"""Imports of Python source, read from its syntax tree; the source is never run."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+
+from vaibify_lab.files.parsed import Import, Parsed
+
+# Parsing holds the interpreter for up to ten seconds a megabyte, when the text is made for it.
+_TREE_LIMIT = 512 * 1024
+# What `ast.parse` raises on text that somebody made to hurt it, or that is newer than we are.
+_UNPARSABLE = (SyntaxError, ValueError, LookupError, RecursionError, MemoryError)
+_FAILS_AS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+_CONDITIONS = frozenset({"TYPE_CHECKING", "version_info", "platform"})
+_IMPORTERS = frozenset({"import_module", "__import__"})
+_IMPORT_LINE = re.compile(rb"[ \t]*((?:import|from)[ \t][^\r\n]*)")
+
+
+def parse_python(source: bytes | str, first_line: int = 1) -> Parsed:
+    """Return what Python source imports; ``first_line`` is the number of its first line.
+
+    Source that does not parse, or is very long, is searched line by line, and that is said.
+    """
+    data = source.encode("utf-8", "surrogateescape") if isinstance(source, str) else source
+    if len(data) > _TREE_LIMIT:
+        text = f"is larger than {_TREE_LIMIT} bytes: only its plain import lines were read"
+        return Parsed(imports=tuple(_line_by_line(data, first_line)), problem=text)
+    try:
+        imports, exported, search = _read(_tree(data), first_line - 1)
+    except _UNPARSABLE as error:
+        line = getattr(error, "lineno", None)
+        place = f", line {line + first_line - 1}" if line else ""
+        what = getattr(error, "msg", None) or str(error) or type(error).__name__
+        text = f"does not parse as Python{place} ({what}): its imports may not all be known"
+        return Parsed(imports=tuple(_line_by_line(data, first_line)), problem=text)
+    return Parsed(imports=tuple(imports), exported=tuple(exported), search=tuple(search))
+
+
+def _tree(data: bytes) -> ast.Module:
+    with warnings.catch_warnings():  # invalid escapes are the author's matter
+        warnings.simplefilter("ignore")
+        return ast.parse(data)
+
+
+def _read(tree: ast.Module, offset: int) -> tuple[list[Import], list[str], list[str]]:
+    imports: list[Import] = []
+    exported: list[str] = []
+    search: list[str] = []
+    # A stack of our own: a deep tree must not exhaust Python's.
+    pending: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while pending:
+        node, optional = pending.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            imports += _statement(node, offset, optional)
+        elif isinstance(node, ast.Call):
+            imports += _call(node, offset, optional)
+            search += _put_on_path(node)
+        elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+            exported += _dunder_all(node)
+        pending += _children(node, optional)
+    imports.sort(key=lambda one: one.line)
+    return imports, exported, search
+
+
+def _statement(node: ast.Import | ast.ImportFrom, offset: int, optional: bool) -> Iterator[Import]:
+    line = node.lineno + offset
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield Import(alias.name, line, optional=optional)
+    else:
+        names = tuple(alias.name for alias in node.names)
+        yield Import(node.module or "", line, names, node.level, optional)
+
+
+def _call(node: ast.Call, offset: int, optional: bool) -> Iterator[Import]:
+    """Read ``importlib.import_module("a.b")`` and ``__import__("a.b")``."""
+    if _last_name(node.func) not in _IMPORTERS or not node.args:
+        return
+    name = _constant(node.args[0])
+    if not name or not re.fullmatch(r"\.*\w+(\.\w+)*", name):
+        return
+    bare = name.lstrip(".")
+    level = len(name) - len(bare)
+    line = node.lineno + offset
+    packages = [*node.args[1:2], *(key.value for key in node.keywords if key.arg == "package")]
+    package = _constant(packages[0]) if level and packages else None
+    if package:
+        above = package.split(".")[: len(package.split(".")) - level + 1]
+        yield Import(".".join([*above, bare]), line, optional=optional)
+    else:
+        yield Import(bare, line, (), level, optional)
+
+
+def _put_on_path(node: ast.Call) -> Iterator[str]:
+    """Read the constants in ``sys.path.insert(0, ...)``, ``append`` and ``extend``."""
+    call = node.func
+    if isinstance(call, ast.Attribute) and call.attr in ("insert", "append", "extend"):
+        target = call.value
+        if isinstance(target, ast.Attribute) and (target.attr, _last_name(target.value)) == (
+            "path",
+            "sys",
+        ):
+            for part in ast.walk(node):
+                text = _constant(part)
+                if text:
+                    yield text
+
+
+def _dunder_all(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> list[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    is_all = any(isinstance(one, ast.Name) and one.id == "__all__" for one in targets)
+    if not is_all or not isinstance(node.value, ast.List | ast.Tuple):
+        return []
+    return [text for one in node.value.elts if (text := _constant(one))]
+
+
+def _children(node: ast.AST, optional: bool) -> Iterator[tuple[ast.AST, bool]]:
+    """Yield a node's parts, each with whether an import that fails there does no harm."""
+    guarded: Sequence[ast.AST] = ()
+    if isinstance(node, ast.Try | ast.TryStar) and any(map(_catches, node.handlers)):
+        guarded = [*node.body, *node.handlers, *node.orelse]
+    elif isinstance(node, ast.If) and _is_condition(node.test):
+        guarded = [*node.body, *node.orelse]
+    elif isinstance(node, ast.With) and any(_suppresses(one.context_expr) for one in node.items):
+        guarded = node.body
+    inside = {id(one) for one in guarded}
+    for child in ast.iter_child_nodes(node):
+        yield child, optional or id(child) in inside
+
+
+def _catches(handler: ast.ExceptHandler) -> bool:
+    caught = handler.type
+    if caught is None:
+        return True
+    return any(_last_name(one) in _FAILS_AS for one in ast.walk(caught))
+
+
+def _suppresses(call: ast.expr) -> bool:
+    return (
+        isinstance(call, ast.Call)
+        and _last_name(call.func) == "suppress"
+        and any(_last_name(one) in _FAILS_AS for one in call.args)
+    )
+
+
+def _is_condition(test: ast.expr) -> bool:
+    return any(_last_name(one) in _CONDITIONS for one in ast.walk(test))
+
+
+def _last_name(node: ast.AST) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _constant(node: ast.AST) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _line_by_line(data: bytes, first_line: int) -> Iterator[Import]:
+    for number, line in enumerate(data.split(b"\n")):
+        found = _IMPORT_LINE.match(line)
+        if not found:
+            continue
+        # The first line of `from a import (` and of what follows a semicolon are enough.
+        text = found[1].split(b"#")[0].split(b";")[0].rstrip(b" \t\\(,")
+        text += b" *" if text.endswith(b" import") and text.startswith(b"from") else b""
+        try:
+            statement = ast.parse(text).body[0]
+        except _UNPARSABLE:
+            continue
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            yield from _statement(statement, number + first_line - 1, optional=True)

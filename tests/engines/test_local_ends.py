@@ -106,39 +106,61 @@ def test_no_core_is_dumped(lab: Lab) -> None:
     assert ran.out == b"0\n"
 
 
-def test_a_full_disk_costs_the_log_and_not_the_status(bare: Lab, tmp_path: Path) -> None:
-    """In a mount namespace of its own: a disk of one megabyte that the log fills."""
-    small = tmp_path / "small"
-    small.mkdir()
-    code = f"""
-import sys; sys.path[:0] = {sys.path!r}
+ON_A_SMALL_DISK = """
 from pathlib import Path
-from tests_engines_lab import Lab, LocalEngine, wait_for
-state = Path({str(small)!r}, "state"); state.mkdir()
-lab = Lab(LocalEngine("plain"), Path({str(tmp_path)!r}, "inside"))
+from small_disk_lab import Lab, LocalEngine, wait_for
+state = Path("small/state")
+state.mkdir()
+lab = Lab(LocalEngine("plain"), Path("inside").absolute())
+"""
+FILLED_BY_THE_LOG = """
 handle, _ = lab.launch("head -c 5000000 /dev/zero; exit 6", state=state)
 print(wait_for(handle.poll))
 print(len((state / "stdout").read_bytes()), sorted(p.name for p in state.parent.iterdir()))
 """
+FULL_BEFORE = """
+fill = open("small/fill", "wb", buffering=0)
+try:
+    while fill.write(bytes(4096)): pass
+except OSError: pass
+try:
+    lab.launch("true", state=state)
+except Exception as error:
+    print(type(error).__name__)
+"""
+
+
+def on_a_small_disk(tmp_path: Path, code: str) -> list[str]:
+    """Run code in a mount namespace of its own, beside a disk of one megabyte."""
+    (tmp_path / "small").mkdir()
     helper = Path(__file__).with_name("conftest.py").read_text()
-    (tmp_path / "tests_engines_lab.py").write_text(helper)
-    command = f'mount -t tmpfs -o size=1m none {small} && exec "$0" -c "$1"'
+    (tmp_path / "small_disk_lab.py").write_text(helper)
+    mount = 'mount -t tmpfs -o size=1m none small && exec "$@"'
+    python = [sys.executable, "-c", ON_A_SMALL_DISK + code]
     done = subprocess.run(
-        ["unshare", "--mount", "sh", "-c", command, sys.executable, code],
+        ["unshare", "--mount", "sh", "-c", mount, "sh", *python],
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env={"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        env={"PYTHONPATH": ":".join(sys.path), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
         check=False,
     )
     assert done.stderr == ""
-    said, sizes = done.stdout.splitlines()
+    return done.stdout.splitlines()
+
+
+def test_a_full_disk_costs_the_log_and_not_the_status(tmp_path: Path) -> None:
+    said, sizes = on_a_small_disk(tmp_path, FILLED_BY_THE_LOG)
     assert "returncode=6, stopped=False, out_of_memory=False, lost=False" in said
     assert "the log of stdout is cut: No space left on device" in said
     kept, names = sizes.split(" ", 1)
     assert 0 < int(kept) < 2**20
     assert f"dropped_bytes={5_000_000 - int(kept)}" in said
     assert names == "['state']"
+
+
+def test_a_disk_that_is_full_already_is_said(tmp_path: Path) -> None:
+    assert on_a_small_disk(tmp_path, FULL_BEFORE) == ["DiskFull"]
 
 
 def test_a_script_longer_than_an_argument_may_be_is_refused(bare: Lab) -> None:

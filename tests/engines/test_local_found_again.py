@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import time
 import uuid
 from pathlib import Path
+from threading import Timer
 
 from vaibify_lab.engines.base import Ended
 from vaibify_lab.engines.local import processes
@@ -72,6 +75,22 @@ def test_a_step_that_was_never_started_is_not_found(lab: Lab) -> None:
     assert lab.engine.find(state) is None
     state.mkdir()
     assert lab.engine.find(state) is None
+
+
+def test_a_supervisor_that_is_just_starting_is_waited_for(bare: Lab) -> None:
+    state = bare.base / "starting"
+    state.mkdir()
+    (bare.base / "starting.scratch").mkdir()
+    began = time.monotonic()
+    assert bare.engine.find(state) is None  # the starter died and no supervisor came
+    assert 0.9 < time.monotonic() - began < 20
+    record = bare.run("exit 3").state
+    writer = Timer(0.3, shutil.copytree, (record, state), {"dirs_exist_ok": True})
+    writer.start()
+    handle = bare.engine.find(state)
+    writer.join()
+    assert handle is not None
+    assert wait_for(handle.poll).returncode == 3
 
 
 def test_an_ended_step_is_found_with_its_end(lab: Lab) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import time
 import uuid
 from pathlib import Path
@@ -115,6 +118,25 @@ def test_stop_after_the_end_changes_nothing(lab: Lab) -> None:
     assert handle.poll() == before
     assert before.stopped is False
     assert not (state / "stop").exists()
+
+
+def test_a_stop_file_alone_is_enough(lab: Lab) -> None:
+    """As from where no signal reaches: another container that shares the folder."""
+    handle, state = lab.launch("trap '' TERM; touch out/begun; while :; do sleep 0.1; done")
+    wait_for((lab.tree / "out/begun").exists)
+    (state / "stop").write_text("0.1")
+    ended = wait_for(handle.poll)
+    assert (ended.returncode, ended.stopped) == (137, True)
+    assert ended.seconds < 20
+
+
+def test_a_signal_alone_is_enough(lab: Lab) -> None:
+    """As at the machine's shutdown."""
+    handle, state = lab.launch("touch out/begun; sleep 600")
+    wait_for((lab.tree / "out/begun").exists)
+    os.kill(json.loads((state / "supervisor.json").read_bytes())["pid"], signal.SIGTERM)
+    ended = wait_for(handle.poll)
+    assert (ended.returncode, ended.stopped) == (143, True)
 
 
 def test_a_storm_of_forks_is_ended(lab: Lab, token: str) -> None:

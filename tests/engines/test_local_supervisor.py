@@ -189,5 +189,49 @@ def test_removing_takes_what_lost_its_rights_and_nothing_outside(tmp_path: Path)
     remove_tree(str(top))
 
 
+STARVING = f"""
+import os, sys
+sys.path.append({str(Path(vaibify_lab.__file__).parents[1])!r})
+from vaibify_lab.engines.local import processes
+from vaibify_lab.engines.local.child import Child
+from vaibify_lab.engines.local.order import Order
+from vaibify_lab.engines.local.streams import Stream
+from vaibify_lab.engines.local.watch import Watch
+counts = iter([3, int(sys.argv[1])])
+processes.out_of_memory_kills = lambda: next(counts)
+order = Order(program=["/bin/sh", "-c", sys.argv[2]], environment={{}}, directory="/", tree="/",
+              writable=[], scratch="", log_limit=10, sandbox=[], landlock=[])
+streams = [Stream(name, 10) for name in ("stdout", "stderr")]
+child = Child(order, streams[0].entry, streams[1].entry)
+watch = Watch(child, streams, sandboxed=False)
+child.release()
+ended = watch.until_end()
+print(ended["returncode"], ended["out_of_memory"], ended["detail"])
+"""
+HIDDEN = "meanwhile this machine killed a process for want of memory"
+
+
+@pytest.mark.parametrize(
+    ("kills", "script", "told"),
+    [
+        (4, "kill -9 $$", "137 True "),
+        (3, "kill -9 $$", "137 False "),
+        (4, "exit 0", f"0 False {HIDDEN}"),
+        (3, "exit 0", "0 False "),
+    ],
+)
+def test_d09_killed_for_want_of_memory(kills: int, script: str, told: str, tmp_path: Path) -> None:
+    """With the kernel's counter played; see the kernel's own in the next test."""
+    command = [sys.executable, "-c", STARVING, str(kills), script]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{told}\n"
+
+
+def test_the_kernel_s_counter_is_read() -> None:
+    lines = dict(line.split() for line in Path("/proc/vmstat").read_text().splitlines())
+    before = int(lines["oom_kill"])
+    assert before <= processes.out_of_memory_kills() <= before + 100
+
+
 def test_this_kernel_offers_landlock() -> None:
     assert landlock.version() >= 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any, Literal
 
-from vaibify_lab.core.errors import DiskFull, ToolFailed, ToolMissing
+from vaibify_lab.core.errors import CannotCheck, DiskFull, ToolFailed, ToolMissing
 from vaibify_lab.engines.base import Isolation, Launch
 from vaibify_lab.engines.local import bubblewrap, start, tiers, vetting
 from vaibify_lab.engines.local.environment import minimal, search_path
@@ -85,15 +86,14 @@ class LocalEngine:
             The request cannot be met, and why.
         ToolMissing
             There is no bash.
-        ToolFailed, DiskFull
+        ToolFailed, CannotCheck, DiskFull
             The supervisor could not start.
         """
         launch = vetting.vetted(launch)
         bash = self._bash()
         vetting.lay_read_only(launch, by_link=self.tier != "bwrap")
-        scratch = _scratch(launch.state)
-        (scratch / "tmp" / "home").mkdir(mode=0o700, parents=True)
-        record = _start_supervisor(self._order(launch, bash, scratch), launch.state)
+        order = self._order(launch, bash, _make_scratch(launch.state))
+        record = _start_supervisor(order, launch.state)
         return LocalHandle(launch.state, Supervisor.parse(record), launched_here=True)
 
     def find(self, state: Path) -> LocalHandle | None:
@@ -138,6 +138,18 @@ class LocalEngine:
 
 def _scratch(state: Path) -> Path:
     return state.with_name(f"{state.name}.scratch")
+
+
+def _make_scratch(state: Path) -> Path:
+    """Make the folder beside the state that becomes the step's /tmp."""
+    scratch = _scratch(state)
+    try:
+        (scratch / "tmp" / "home").mkdir(mode=0o700, parents=True)
+    except OSError as error:
+        kind = DiskFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else CannotCheck
+        text = f"no temporary folder for the step: {error.strerror}"
+        raise kind(text, where=str(scratch)) from None
+    return scratch
 
 
 def _start_supervisor(order: Order, state: Path) -> bytes:

@@ -32,7 +32,7 @@ def run(order: Order, ready: int) -> None:
     record = notes.record(child.pid, [one.source for one in streams])
     watch = Watch(child, streams, sandboxed=bool(order.sandbox))
     os.write(ready, record)
-    os.close(ready)
+    _let_go(ready)
     child.release()
     notes.write_status(watch.until_end())
     remove_tree(order.scratch)
@@ -65,11 +65,16 @@ def _quietly_unlink(path: str) -> None:
 
 
 def _settle() -> None:
-    """Become the one that inherits orphans, deaf to hang-ups, without a terminal."""
+    """Become the one that inherits orphans, deaf to hang-ups."""
     if processes.LINUX:
         processes.prctl(processes.PR_SET_CHILD_SUBREAPER, 1)
     for number in DEAF_TO:
         signal.signal(number, signal.SIG_IGN)
+
+
+def _let_go(ready: int) -> None:
+    """Close what ties us to the starter, which until now would have seen a failure of ours."""
+    os.close(ready)
     null = os.open(os.devnull, os.O_RDWR)
     log = os.open("supervisor.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     for source, target in ((null, 0), (null, 1), (log, 2)):

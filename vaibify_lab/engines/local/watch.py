@@ -133,14 +133,17 @@ class Watch:
 
     def _verdict(self) -> notes.Scalars:
         code, detail = self._code()
+        starved = processes.out_of_memory_kills() > self._kills
         killed = code == 128 + signal.SIGKILL and self._deadline is None
         said = [detail, *(stream.problem for stream in self._streams)]
+        if starved and not killed:  # a pipe or a shell may have hidden it; it may be another's
+            said.append("meanwhile this machine killed a process for want of memory")
         if self._reap():
             said.append("some of its processes could not be killed")
         return {
             "returncode": code,
             "stopped": self._deadline is not None,
-            "out_of_memory": killed and processes.out_of_memory_kills() > self._kills,
+            "out_of_memory": starved and killed,
             "leftover_processes": len(self._leftover),
             "dropped_bytes": sum(stream.dropped for stream in self._streams),
             "detail": "; ".join(one for one in said if one),

@@ -22,13 +22,15 @@ from vaibify_lab.files.git import Repository
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.enveloping import manifested
-from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow
+from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow, read_events
+from vaibify_lab.runs.live import is_ended, runner_of
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.start import start_run
 
 OutputVerdict = Literal["identical", "different", "not produced"]
 Tell = Callable[[dict[str, Any]], None]
+_STOP_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +175,23 @@ def _copy_one(source: Tree, path: str, copy: Tree, mode: int) -> None:
 
 def _watch(folder: RunFolder, tell: Tell | None) -> tuple[tuple[str, ...], str]:
     """Follow a run to its end; return what failed, and the engine in words."""
+    try:
+        return _follow(folder, tell)
+    except BaseException:  # Ctrl-C: nothing may go on in a folder that is about to be removed
+        folder.stop_request.touch()
+        deadline = time.monotonic() + _STOP_SECONDS
+        while not is_ended(folder) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        raise
+
+
+def _follow(folder: RunFolder, tell: Tell | None) -> tuple[tuple[str, ...], str]:
     failures: list[str] = []
     engine = "local engine"
     for event in follow(folder):
         if event is None:
-            time.sleep(0.02)
+            if _is_lost(folder):
+                return (*failures, "the rerun lost its runner"), engine
             continue
         if tell is not None:
             tell(event)
@@ -190,6 +204,11 @@ def _watch(folder: RunFolder, tell: Tell | None) -> tuple[tuple[str, ...], str]:
         if event["event"] in ENDINGS:
             break
     return tuple(failures), engine
+
+
+def _is_lost(folder: RunFolder) -> bool:
+    runner = runner_of(read_events(folder))
+    return runner is not None and runner.alive() is False and not is_ended(folder)
 
 
 def _outputs_of(copy: Tree, workflow: Workflow) -> list[str]:

@@ -36,8 +36,10 @@ from vaibify_lab.runs.preflight.commands import programs_of
 from vaibify_lab.runs.project_file import read_project_file
 
 PATH = search_path(Path(sys.prefix))
-ENGINE = EngineFacts("local", "sandbox", path=PATH, python="3.11.2", modules=frozenset({"numpy"}))
-IN_LOCK = dataclasses.replace(ENGINE, modules=None)
+ENGINE = EngineFacts(
+    "local", "sandbox", path=PATH, python="3.11.2", can_import={"numpy"}.__contains__
+)
+IN_LOCK = dataclasses.replace(ENGINE, can_import=None)
 MAKE_LOCK = "jupyter vaibify envelope --only lock"
 FIT: dict[str, Any] = {
     "sName": "Fit",
@@ -446,7 +448,7 @@ def test_a_module_whose_distribution_has_another_name(
 
 def test_what_this_machine_knows_of_distributions_helps(root: Path) -> None:
     write(root, {"scripts/fit.py": "import odd\n"})
-    engine = dataclasses.replace(IN_LOCK, distributions={"odd": ("strange-name",)})
+    engine = dataclasses.replace(IN_LOCK, distributions=lambda: {"odd": ["strange-name"]})
     assert look(root, engine=engine, lock=lock_of("strange-name")) == []
     assert lines(look(root, engine=engine, lock=lock_of("numpy"))) == [
         (
@@ -487,6 +489,26 @@ def test_a_module_that_the_starters_python_lacks(root: Path) -> None:
             f"have; add pyyaml to requirements.in, then: {MAKE_LOCK}",
         ),
     ]
+
+
+@pytest.mark.parametrize(
+    ("source", "is_there"),
+    [
+        (b"numpy\nPyYAML >= 6  # for reading\n", True),
+        (b'[project]\ndependencies = ["numpy", "pyyaml>=6"]\n', True),
+        (b"numpy\n# pyyaml\nruamel.yaml\n", False),
+    ],
+)
+def test_a_package_that_is_asked_for_and_only_not_locked(
+    root: Path, source: bytes, is_there: bool
+) -> None:
+    write(root, {"scripts/fit.py": "import yaml\n"})
+    (found,) = look(root, requirements=source)
+    assert found.action == (
+        f"it is in requirements.in: {MAKE_LOCK}"
+        if is_there
+        else f"add pyyaml to requirements.in, then: {MAKE_LOCK}"
+    )
 
 
 def test_a_module_of_the_repository_is_not_missing(root: Path) -> None:
@@ -602,6 +624,12 @@ def test_a_lock_that_pip_would_refuse(root: Path) -> None:
     assert str(found[0]).endswith(f"; {MAKE_LOCK}")
     assert len(found) == 6
     assert "more lines are wrong" in found[-1].text
+
+
+def test_a_lock_that_cannot_be_read_says_nothing_of_modules(root: Path) -> None:
+    write(root, {"scripts/fit.py": "import sklearn\n"})
+    found = look(root, engine=IN_LOCK, lock=b"numpy==1.0\n")
+    assert [one.code for one in found] == ["lock-unusable"]
 
 
 def test_a_lock_without_packages(root: Path) -> None:
@@ -918,17 +946,17 @@ def test_the_facts_of_the_local_engine_without_a_lock() -> None:
     assert (facts.kind, facts.isolation, facts.path) == ("local", "none", PATH)
     assert (facts.python, facts.python_fault) == (platform.python_version(), None)
     assert facts.is_ready
-    assert facts.modules is not None
-    assert {"pytest", "yaml", "vaibify_lab"} <= facts.modules
-    assert "frobnicate" not in facts.modules
-    assert facts.distributions["yaml"] == ("PyYAML",)
+    assert facts.can_import is not None
+    names = ("pytest", "yaml", "vaibify_lab", "frobnicate")
+    assert [facts.can_import(name) for name in names] == [True, True, True, False]
+    assert facts.distributions()["yaml"] == ["PyYAML"]
 
 
 def test_the_facts_of_the_local_engine_with_a_lock_that_is_not_installed() -> None:
     own = "{}.{}".format(*sys.version_info)
     facts = facts_of_local(LocalEngine("plain"), lock_of("numpy", python=own))
     assert (facts.python, facts.python_fault) == (platform.python_version(), None)
-    assert (facts.modules, facts.is_ready) == (None, False)
+    assert (facts.can_import, facts.is_ready) == (None, False)
 
 
 def test_the_facts_of_the_local_engine_with_a_lock_for_a_python_that_is_not_here() -> None:

@@ -207,10 +207,10 @@ def _elsewhere(inspection: Inspection, path: str, directory: str) -> _Other | No
     word = path
     if directory and path.startswith(f"{directory}/"):
         word = path.removeprefix(f"{directory}/")
-    ending = f"/{word}"
-    found = [one for one in inspection.known_files if f"/{one}".endswith(ending) and one != path]
-    there = [one for one in sorted(found, key=len) if inspection.place(one).kind == "file"]
-    return _Other(there[0], there[0].removesuffix(word).rstrip("/")) if there else None
+    for other in inspection.ending_with(word):
+        if other != path and inspection.place(other).kind == "file":
+            return _Other(other, other.removesuffix(word).rstrip("/"))
+    return None
 
 
 def _folder_words(folder: str) -> str:

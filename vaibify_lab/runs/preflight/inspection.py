@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import os
-import pkgutil
 import platform
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal
 
 from vaibify_lab.core.errors import CannotCheck, MissingFile, UnsafePath
@@ -42,10 +43,11 @@ class EngineFacts:
         Version of a step's Python; None when not known.
     python_fault : CannotCheck or None
         Why there is no Python for the lock.
-    modules : frozenset of str or None
-        Top-level modules that a step can import; None when only the lock can say.
-    distributions : mapping of module to distribution names
-        What is known on this machine, a hint also where steps run in another Python.
+    can_import : callable or None
+        Tells whether a step can import a top-level module; None when only the lock can say.
+    distributions : callable
+        Returns which distributions bring which module on this machine: a hint also where steps
+        run in another Python. Called only when a module is missing, because it takes long.
     is_ready : bool
         The environment for the lock is made, so that its programs can be looked for.
     """
@@ -56,8 +58,8 @@ class EngineFacts:
     path: str | None = None
     python: str | None = None
     python_fault: CannotCheck | None = None
-    modules: frozenset[str] | None = None
-    distributions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    can_import: Callable[[str], bool] | None = None
+    distributions: Callable[[], Mapping[str, Sequence[str]]] = dict
     is_ready: bool = True
 
 
@@ -110,13 +112,24 @@ class Inspection:
         outputs = {path: step.slug for step in self.workflow.steps for path in step.outputs}
         return Producers(outputs)
 
+    def ending_with(self, ending: str) -> list[str]:
+        """Return the files that git tracks or does not ignore whose path ends so, in whole parts.
+
+        Shortest first.
+        """
+        same_name = self._known_files.get(ending.rpartition("/")[2], ())
+        return [path for path in same_name if f"/{path}".endswith(f"/{ending}")]
+
     @cached_property
-    def known_files(self) -> tuple[str, ...]:
-        """Every file that git tracks or does not ignore."""
-        said = self.repository.run(
-            "ls-files", "-z", "--cached", "--others", "--exclude-standard", timeout=120
-        )
-        return tuple(dict.fromkeys(os.fsdecode(said).split("\0")[:-1]))
+    def _known_files(self) -> Mapping[str, Sequence[str]]:
+        listed = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        said = self.repository.run(*listed, timeout=120)
+        found: dict[str, list[str]] = {}
+        for path in sorted(
+            set(os.fsdecode(said).split("\0")[:-1]), key=lambda one: (len(one), one)
+        ):
+            found.setdefault(path.rpartition("/")[2], []).append(path)
+        return found
 
     def place(self, path: str) -> Place:
         """Look at a repository path; a link anywhere on it is a link."""
@@ -163,8 +176,8 @@ def facts_of_local(engine: LocalEngine, lock: bytes | None) -> EngineFacts:
         path=search_path(engine.python.prefix),
         python=python,
         python_fault=fault,
-        modules=_own_modules() if lock is None else None,
-        distributions=_distributions(),
+        can_import=_is_installed if lock is None else None,
+        distributions=_distributions,
         is_ready=ready,
     )
 
@@ -181,11 +194,10 @@ def _python_for(lock: bytes) -> tuple[str | None, CannotCheck | None]:
     return asked, None
 
 
-def _own_modules() -> frozenset[str]:
-    found = {module.name for module in pkgutil.iter_modules()}
-    return frozenset(found | set(_distributions()))
+def _is_installed(module: str) -> bool:
+    return module in sys.modules or importlib.util.find_spec(module) is not None
 
 
-def _distributions() -> dict[str, tuple[str, ...]]:
-    found = importlib.metadata.packages_distributions()
-    return {module: tuple(dict.fromkeys(names)) for module, names in found.items()}
+@cache
+def _distributions() -> Mapping[str, Sequence[str]]:
+    return importlib.metadata.packages_distributions()

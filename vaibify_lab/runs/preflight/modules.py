@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from packaging.utils import canonicalize_name
 
@@ -15,6 +16,9 @@ from vaibify_lab.files.modules import is_standard
 from vaibify_lab.runs.preflight.inspection import Inspection
 from vaibify_lab.runs.preflight.locked import MAKE_LOCK
 from vaibify_lab.runs.preflight.module_names import known_distributions
+
+# A name where a requirement begins: on a line of its own, or in a list of strings.
+_PACKAGE = re.compile(rb"""(?:^|["'])[ \t]*([A-Za-z0-9][A-Za-z0-9._-]*)""", re.MULTILINE)
 
 
 def module_findings(inspection: Inspection, step: Step) -> Iterator[Finding]:
@@ -43,6 +47,8 @@ def _run_by_tests(step: Step) -> list[str]:
 
 def _missing(inspection: Inspection, step: Step, module: str, said: str) -> Iterator[Finding]:
     """Yield at most one finding: an error where it is certain, else a warning."""
+    if _is_offered(inspection, module, known_distributions(module)):
+        return
     brings = _distributions(inspection, module)
     if _is_offered(inspection, module, brings):
         return
@@ -51,7 +57,7 @@ def _missing(inspection: Inspection, step: Step, module: str, said: str) -> Iter
     usual = f" ({brings[0]})" if brings and brings[0] != module else ""
     level: Level = "error"
     text = f"{said} {module!r}{usual}, which {where}"
-    action = f"add {brings[0] if brings else module} to requirements.in, then: {MAKE_LOCK}"
+    action = _remedy(inspection, [*brings, canonicalize_name(module)])
     if own is not None:
         level = "warning"
         text = f"{said} {module!r}, which is {own!r}, but not where Python looks for it"
@@ -62,20 +68,31 @@ def _missing(inspection: Inspection, step: Step, module: str, said: str) -> Iter
     yield Finding(level, "module-missing", text, step.slug, None, action)
 
 
+def _remedy(inspection: Inspection, names: Sequence[str]) -> str:
+    """Say how to get a module: its package may be asked for already, and only not locked."""
+    asked = _PACKAGE.findall(inspection.requirements or b"")
+    if not {canonicalize_name(one.decode("ascii")) for one in asked}.isdisjoint(names):
+        return f"it is in {inspection.source}: {MAKE_LOCK}"
+    return f"add {names[0]} to {inspection.source}, then: {MAKE_LOCK}"
+
+
 def _distributions(inspection: Inspection, module: str) -> list[str]:
     """Return the canonical names of what may bring a module, the usual one first."""
-    names = (*known_distributions(module), *inspection.engine.distributions.get(module, ()))
+    names = (*known_distributions(module), *inspection.engine.distributions().get(module, ()))
     return list(dict.fromkeys(canonicalize_name(name) for name in names))
 
 
-def _is_offered(inspection: Inspection, module: str, brings: list[str]) -> bool:
+def _is_offered(inspection: Inspection, module: str, brings: Sequence[str]) -> bool:
     if inspection.locked is None:
-        modules = inspection.engine.modules
-        return modules is None or module in modules
+        can_import = inspection.engine.can_import
+        return can_import is None or can_import(module)
+    if inspection.locked.problems:  # then it was not read to its end, and that is said
+        return True
     names = {package.name for package in inspection.locked.packages}
     return not names.isdisjoint([*brings, canonicalize_name(module)])
 
 
 def _in_repository(inspection: Inspection, module: str) -> str | None:
-    endings = (f"/{module}.py", f"/{module}/__init__.py")
-    return next((path for path in inspection.known_files if f"/{path}".endswith(endings)), None)
+    endings = (f"{module}.py", f"{module}/__init__.py")
+    found = [path for ending in endings for path in inspection.ending_with(ending)]
+    return found[0] if found else None

@@ -16,7 +16,7 @@ import vaibify_lab
 from vaibify_lab.engines.local import landlock, notes, places, processes
 from vaibify_lab.engines.local.order import Order, dump, load
 from vaibify_lab.engines.local.streams import Stream
-from vaibify_lab.engines.local.supervisor import remove_tree
+from vaibify_lab.engines.scratch import remove_tree
 
 LIGHT = f"""
 import sys

@@ -14,6 +14,10 @@ from typing import Any, Literal, Protocol
 
 Isolation = Literal["container", "sandbox", "none"]
 
+# A stop reaches a step's programs, not only its shell: without this the shell would die at once
+# and, in a namespace of its own, take them with it before their grace is over.
+ON_STOP = "trap 'exit 143' TERM; "
+
 
 @dataclass(frozen=True, slots=True)
 class Resources:

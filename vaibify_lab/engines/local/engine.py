@@ -11,16 +11,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from vaibify_lab.core.errors import CannotCheck, DiskFull, ToolFailed, ToolMissing
-from vaibify_lab.engines.base import Isolation, Launch
-from vaibify_lab.engines.local import bubblewrap, start, tiers, vetting
+from vaibify_lab.engines import vetting
+from vaibify_lab.engines.base import ON_STOP, Isolation, Launch
+from vaibify_lab.engines.local import bubblewrap, start, tiers
 from vaibify_lab.engines.local.environment import minimal, search_path
 from vaibify_lab.engines.local.handle import LocalHandle, Supervisor
 from vaibify_lab.engines.local.order import Order, dump
 from vaibify_lab.engines.local.python import PythonEnvironment, environment_for
 
-# A stop reaches a step's programs, not only its shell: without this the shell would die at once
-# and, inside bubblewrap, take them with it before their grace is over.
-ON_STOP = "trap 'exit 143' TERM; "
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/shm")  # noqa: S108
 APPEARING = 1.0  # seconds that a supervisor whose starter died may need to record itself
 

@@ -7,14 +7,12 @@ import signal
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import InvalidFile
+from vaibify_lab.engines import state_files
 from vaibify_lab.engines.base import Ended
 from vaibify_lab.engines.local import processes
 
-SMALL = 2**16
 SCRIPT = b"/engines/local/start.py\0"
 ROUNDS = 20  # of killing: a process may have forked while we looked
 
@@ -32,7 +30,7 @@ class Supervisor:
     def parse(cls, data: bytes) -> Supervisor | None:
         """Read a record; None when it is not whole."""
         try:
-            values = _object(data, "supervisor.json")
+            values = state_files.parsed(data, "supervisor.json")
             pid, start_time, boot_id = values["pid"], values["start_time"], values["boot_id"]
             return cls(int(pid), str(start_time), str(boot_id), frozenset(values["pipes"].split()))
         except (InvalidFile, KeyError, TypeError, ValueError, AttributeError):
@@ -72,14 +70,14 @@ class LocalHandle:
     @classmethod
     def found(cls, state: Path) -> LocalHandle:
         """Return the handle of a step that another process launched."""
-        supervisor = Supervisor.parse(_small(state / "supervisor.json"))
+        supervisor = Supervisor.parse(state_files.small(state / "supervisor.json"))
         return cls(state, supervisor, launched_here=False)
 
     def poll(self) -> Ended | None:
         """Return how it ended, or None while its supervisor runs. Never blocks."""
         if self._supervisor is not None and self._supervisor.alive():
             return None
-        return self._ended() or self._lost()
+        return state_files.ended(self._state) or self._lost()
 
     def stop(self, grace: float = 2.0) -> None:
         """Ask the step to end, kill all its processes after ``grace`` seconds. Idempotent."""
@@ -90,23 +88,6 @@ class LocalHandle:
         request.rename(self._state / "stop")
         with suppress(ProcessLookupError):
             os.kill(self._supervisor.pid, signal.SIGTERM)
-
-    def _ended(self) -> Ended | None:
-        try:
-            values = _object(_small(self._state / "status.json"), "status.json")
-            code = values["returncode"]
-            return Ended(
-                returncode=None if code is None else int(code),
-                stopped=values["stopped"] is True,
-                out_of_memory=values["out_of_memory"] is True,
-                lost=code is None,
-                detail=str(values["detail"]),
-                leftover_processes=int(values["leftover_processes"]),
-                seconds=float(values["seconds"]),
-                dropped_bytes=int(values["dropped_bytes"]),
-            )
-        except (InvalidFile, KeyError, TypeError, ValueError):
-            return None
 
     def _lost(self) -> Ended:
         """Say that nobody knows how it ended, and end what still writes to its output."""
@@ -142,20 +123,3 @@ def _kill_holders(pipes: frozenset[str]) -> int:
         if not left:
             break
     return len(killed)
-
-
-def _small(path: Path) -> bytes:
-    """Return a small file's bytes; b"" when it cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(SMALL)
-    except OSError:
-        return b""
-
-
-def _object(data: bytes, name: str) -> dict[str, Any]:
-    """Parse one of the supervisor's files; what is there may be half a file, or a step's."""
-    value = jsonio.loads(data, name)
-    if not isinstance(value, dict):
-        raise InvalidFile("is not an object", where=name)
-    return value

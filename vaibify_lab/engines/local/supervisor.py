@@ -15,6 +15,7 @@ from vaibify_lab.engines.local.child import Child
 from vaibify_lab.engines.local.order import Order
 from vaibify_lab.engines.local.signals import signal
 from vaibify_lab.engines.local.streams import Stream
+from vaibify_lab.engines.scratch import remove_tree
 
 DEAF_TO = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
@@ -37,31 +38,6 @@ def run(order: Order, ready: int) -> None:
     notes.write_status(watch.until_end())
     remove_tree(order.scratch)
     os._exit(0)
-
-
-def remove_tree(folder: str) -> None:
-    """Remove a folder in which a step may have taken rights away; leave what resists."""
-    try:
-        os.chmod(folder, 0o700)
-        entries = list(os.scandir(folder))
-    except OSError:
-        return
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            remove_tree(entry.path)
-        else:
-            _quietly_unlink(entry.path)
-    try:
-        os.rmdir(folder)
-    except OSError:
-        return
-
-
-def _quietly_unlink(path: str) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
-        return
 
 
 def _settle() -> None:

@@ -15,11 +15,17 @@
     ├── NotPassed                   something failed or differs                  1
     │   ├── PreflightFailed         the run cannot begin
     │   ├── RunInProgress           somebody else's run holds the lock
-    │   └── BytesChanged            not the bytes that were looked at
+    │   ├── BytesChanged            not the bytes that were looked at
+    │   ├── BuildFailed             an image could not be built
+    │   └── ImageRefused            an image is not what was recorded, or cannot be had
     └── CannotCheck                 the machine does not let us                  1
         ├── ToolMissing             a program that is needed is not installed
         ├── ToolFailed              ... is, and failed
-        └── DiskFull
+        ├── DiskFull
+        ├── EngineMissing           no container engine answers
+        ├── EngineUnfit             one answers, and cannot do what steps need
+        ├── EngineLost              one answered, and went away
+        └── RegistryUnreachable     the registry does not answer
 
 A front door maps ``exit_code`` (and later an HTTP status) in one place; nothing else catches these.
 """
@@ -137,6 +143,18 @@ class BytesChanged(NotPassed):
     code = "bytes-changed"
 
 
+class BuildFailed(NotPassed):
+    """An image could not be built: the step and what it said."""
+
+    code = "build-failed"
+
+
+class ImageRefused(NotPassed):
+    """An image is not what was recorded, or the registry does not have it."""
+
+    code = "image-refused"
+
+
 class CannotCheck(VaibifyError):
     """This machine does not let us find out."""
 
@@ -159,3 +177,27 @@ class DiskFull(CannotCheck):
     """No space left; nothing was half-written."""
 
     code = "disk-full"
+
+
+class EngineMissing(CannotCheck):
+    """No container engine answers: which was asked, and why it does not."""
+
+    code = "engine-missing"
+
+
+class EngineUnfit(CannotCheck):
+    """A container engine answers and cannot do what steps need."""
+
+    code = "engine-unfit"
+
+
+class EngineLost(CannotCheck):
+    """A container engine that had answered went away."""
+
+    code = "engine-lost"
+
+
+class RegistryUnreachable(CannotCheck):
+    """The registry does not answer, so nobody knows what it holds."""
+
+    code = "registry-unreachable"

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 
 Isolation = Literal["container", "sandbox", "none"]
 
+LOG_LIMIT = 2 * 2**30  # bytes kept of each stream of a step, if nothing else is asked
 # A stop reaches a step's programs, not only its shell: without this the shell would die at once
 # and, in a namespace of its own, take them with it before their grace is over.
 ON_STOP = "trap 'exit 143' TERM; "
@@ -77,7 +78,7 @@ class Launch:
     read_only: Mapping[str, Path] = field(default_factory=dict)
     resources: Resources = Resources()
     exchange: Path | None = None
-    log_limit: int = 2 * 2**30
+    log_limit: int = LOG_LIMIT
 
 
 @dataclass(frozen=True, slots=True)

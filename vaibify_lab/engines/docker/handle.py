@@ -1,0 +1,41 @@
+"""A step in a container, launched here or found again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from vaibify_lab.engines.base import Ended
+from vaibify_lab.engines.docker.watch import Watch
+
+
+class DockerHandle:
+    """A step whose container is being watched."""
+
+    def __init__(self, state: Path, watch: Watch) -> None:
+        self._state = state
+        self._watch = watch
+
+    def poll(self) -> Ended | None:
+        """Return how it ended, or None while it runs. Never blocks."""
+        return self._watch.ended
+
+    def stop(self, grace: float = 2.0) -> None:
+        """Ask the step to end, kill all its processes after ``grace`` seconds. Idempotent."""
+        if self._watch.ended is not None:
+            return
+        (self._state / "stop").touch()
+        self._watch.stop(max(0.0, grace))
+
+
+class EndedHandle:
+    """A step that has ended before it was found."""
+
+    def __init__(self, how: Ended) -> None:
+        self._how = how
+
+    def poll(self) -> Ended | None:
+        """Return how it ended."""
+        return self._how
+
+    def stop(self, grace: float = 2.0) -> None:
+        """Nothing is left to stop."""

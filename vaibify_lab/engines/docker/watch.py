@@ -1,0 +1,222 @@
+"""A step's container from its start to its end: its output kept, its end put on record.
+
+Truth is the engine's ``wait`` and ``inspect``. That a stream ended says nothing: all streams end
+cleanly when the engine dies.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from vaibify_lab.core.errors import EngineLost, EngineUnfit, VaibifyError
+from vaibify_lab.engines import state_files
+from vaibify_lab.engines.base import Ended
+from vaibify_lab.engines.docker.daemon import Attached, Daemon, Stream
+from vaibify_lab.engines.docker.inspected import Container
+from vaibify_lab.engines.docker.logs import Log
+from vaibify_lab.engines.docker.task import Task
+from vaibify_lab.engines.local import processes
+from vaibify_lab.engines.scratch import remove_tree
+
+STREAMS: tuple[Stream, ...] = ("stdout", "stderr")
+BY_ENGINE = (137, 143, 255)  # what a step gets when its engine ends with it
+RETURNING = 30.0  # seconds in which an engine that is started anew may come back
+BEGINNING = 10.0  # seconds after which a container that nobody started is given up
+FLAG = 1.0  # seconds by which the engine's note of a memory kill may come after the end
+PAUSE = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What is known of a container besides itself.
+
+    Attributes
+    ----------
+    kills : int
+        Memory kills of this machine before the step began.
+    same_boot : bool
+        The machine runs since then.
+    """
+
+    container: str
+    state: Path
+    scratch: Path
+    log_limit: int
+    kills: int = 0
+    same_boot: bool = True
+
+
+class Watch:
+    """Sees one container to its end, in a thread of its own."""
+
+    def __init__(self, daemon: Daemon, begun: Begun, attached: Attached | None) -> None:
+        self._daemon = daemon
+        self._begun = begun
+        self._attached = attached
+        self._ended: Ended | None = None
+        self._over = threading.Event()
+        self._engine_was_lost = not begun.same_boot
+        self._deadline: float | None = None
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._run, daemon=True, name="vaibify-watch")
+        self._logs = {one: Log(begun.state / one, begun.log_limit) for one in STREAMS}
+
+    def begin(self) -> None:
+        """Start to watch."""
+        self._thread.start()
+
+    @property
+    def ended(self) -> Ended | None:
+        """How it ended, once that is on record and the container is gone."""
+        return self._ended if self._over.is_set() else None
+
+    def stop(self, grace: float) -> None:
+        """Let it end within ``grace`` seconds; a second call can only shorten that."""
+        until = time.monotonic() + grace
+        with self._lock:
+            first = self._deadline is None
+            self._deadline = until if self._deadline is None else min(until, self._deadline)
+        if first:
+            threading.Thread(target=self._end, daemon=True, name="vaibify-stop").start()
+
+    def _end(self) -> None:
+        """Ask, wait, kill; again and again should the engine be away for a while."""
+        self._signal("SIGTERM")
+        while not self._over.wait(PAUSE / 4):
+            if time.monotonic() >= (self._deadline or 0.0):
+                self._signal("SIGKILL")
+                self._over.wait(PAUSE)
+
+    def _signal(self, name: str) -> None:
+        with suppress(EngineLost):
+            self._daemon.signal(self._begun.container, name)
+
+    def _run(self) -> None:
+        ended = Ended(None, lost=True, detail="the watch over the step's container failed")
+        try:
+            ended = self._until_end()
+        finally:
+            for log in self._logs.values():
+                log.close()
+            self._settle(ended)
+
+    def _settle(self, ended: Ended) -> None:
+        """Put the end on record, and only then let go of the container."""
+        try:
+            state_files.write_ended(self._begun.state, ended)
+        except VaibifyError as error:
+            ended = replace(ended, detail=_joined(ended.detail, f"not on record: {error}"))
+        else:
+            with suppress(EngineLost, EngineUnfit):
+                self._daemon.remove(self._begun.container)
+        remove_tree(str(self._begun.scratch))
+        self._ended = ended
+        self._over.set()
+
+    def _until_end(self) -> Ended:
+        while True:
+            waiting = Task(lambda: self._daemon.wait(self._begun.container))
+            try:
+                self._listen()
+                waiting.join()
+                return self._verdict()
+            except EngineLost as error:
+                self._engine_was_lost = True
+                if not self._came_back():
+                    return Ended(None, lost=True, detail=str(error))
+            except EngineUnfit as error:
+                return Ended(None, lost=True, detail=str(error))
+
+    def _listen(self) -> None:
+        """Keep the output until it ends: heard live, or from the engine's own copy."""
+        attached, self._attached = self._attached, None
+        if attached is not None and self._heard_live(attached):
+            return
+        if self._has_begun():
+            for log in self._logs.values():
+                log.rewind()
+            other = Task(lambda: self._copy("stderr"))
+            self._copy("stdout")
+            other.join()
+
+    def _heard_live(self, attached: Attached) -> bool:
+        """Keep what is heard; False when the line broke."""
+        try:
+            for stream, data in attached.pieces():
+                self._logs[stream].write(data)
+        except EngineLost:
+            return False
+        finally:
+            attached.close()
+        return True
+
+    def _copy(self, stream: Stream) -> None:
+        try:
+            for data in self._daemon.logs(self._begun.container, stream):
+                self._logs[stream].write(data)
+        except EngineUnfit as error:
+            self._logs[stream].problem = f"the log of {stream} is cut: {error}"
+
+    def _has_begun(self) -> bool:
+        """Wait until whoever made the container starts it; False when it is gone or never is."""
+        while True:
+            now = self._daemon.inspect(self._begun.container)
+            if now is None or (now.status == "created" and now.age > BEGINNING):
+                return False
+            if now.status != "created":
+                return True
+            time.sleep(PAUSE)
+
+    def _came_back(self) -> bool:
+        until = time.monotonic() + RETURNING
+        while time.monotonic() < until:
+            time.sleep(PAUSE)
+            with suppress(EngineLost, EngineUnfit):
+                self._daemon.inspect(self._begun.container)
+                return True
+        return False
+
+    def _verdict(self) -> Ended:
+        last = self._daemon.inspect(self._begun.container)
+        if last is None:
+            return Ended(None, lost=True, detail="its container was removed by somebody else")
+        if last.status == "created":
+            return Ended(None, lost=True, detail="its container was made and never started")
+        starved = processes.out_of_memory_kills() > self._begun.kills
+        stopped = (self._begun.state / "stop").exists()
+        last = self._with_late_flag(last, starved or (last.exit_code == 137 and not stopped))
+        return self._ended_as(last, starved=starved, stopped=stopped)
+
+    def _ended_as(self, last: Container, *, starved: bool, stopped: bool) -> Ended:
+        code, said = last.exit_code, [log.problem for log in self._logs.values()]
+        lost = bool(last.error) or (self._engine_was_lost and code in BY_ENGINE and not stopped)
+        if lost:
+            said.append(last.error or "the container engine went away while the step ran")
+        killed = starved and code == 137 and not stopped
+        if starved and not last.out_of_memory and not killed:
+            said.append("meanwhile this machine killed a process for want of memory")
+        return Ended(
+            returncode=None if lost else code,
+            stopped=stopped,
+            out_of_memory=not lost and (last.out_of_memory or killed),
+            lost=lost,
+            detail="; ".join(one for one in said if one),
+            seconds=round(last.seconds, 3),
+            dropped_bytes=sum(log.dropped for log in self._logs.values()),
+        )
+
+    def _with_late_flag(self, last: Container, doubt: bool) -> Container:
+        """Look again while something was killed for want of memory and the flag may be late."""
+        until = time.monotonic() + FLAG
+        while doubt and not last.out_of_memory and time.monotonic() < until:
+            time.sleep(PAUSE / 4)
+            last = self._daemon.inspect(self._begun.container) or last
+        return last
+
+
+def _joined(*said: str) -> str:
+    return "; ".join(one for one in said if one)

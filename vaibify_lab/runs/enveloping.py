@@ -21,7 +21,14 @@ from vaibify_lab.runs.opened import Opened
 
 MANIFEST = "MANIFEST.sha256"
 SOURCES = ("requirements.in", "pyproject.toml")
-ALONGSIDE = ("requirements.in", LOCK, environment.NAME, "vaibify.yml", "container.conf")
+ALONGSIDE = (
+    "requirements.in",
+    LOCK,
+    environment.NAME,
+    "vaibify.yml",
+    "container.conf",
+    "Dockerfile",
+)
 EPOCH_WITHOUT_COMMIT = 315532800  # 1980-01-01T00:00:00Z: zip files cannot hold an earlier time
 Part = Literal["manifest", "lock", "environment"]
 
@@ -67,8 +74,16 @@ def write_manifest(opened: Opened) -> int:
     return len(hashes)
 
 
-def write_lock(opened: Opened, progress: Callable[[str], None] | None = None) -> int:
-    """Resolve requirements.in (else pyproject.toml) into requirements.lock; return its size."""
+def write_lock(
+    opened: Opened,
+    progress: Callable[[str], None] | None = None,
+    *,
+    python_version: str | None = None,
+) -> int:
+    """Resolve requirements.in (else pyproject.toml) into requirements.lock; return its size.
+
+    ``python_version`` is used where vaibify.yml names none.
+    """
     source = next((one for one in SOURCES if opened.tree.lstat(one) is not None), None)
     if source is None:
         raise MissingFile(
@@ -77,7 +92,7 @@ def write_lock(opened: Opened, progress: Callable[[str], None] | None = None) ->
             action="write one package a line into requirements.in; it may be empty",
         )
     kept = opened.tree.read(LOCK) if opened.tree.lstat(LOCK) is not None else None
-    version = opened.project_file().python_version
+    version = opened.project_file().python_version or python_version
     data = compile_lock(opened.tree.root, source, version, keep=kept, progress=progress)
     opened.tree.write(LOCK, data)
     return len(data)

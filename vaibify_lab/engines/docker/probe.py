@@ -153,8 +153,8 @@ def probe(
             os.chown(place / one, host_uid, -1)
     try:
         code, out, err = _run(daemon, _order(place, image, owner), about)
-        if code == 127 and b"token=" not in out and b"bash" in err:
-            raise _no_bash(image)
+        if b"token=" not in out and b"exec bash failed" in err:  # says docker's init
+            raise EngineUnfit(err.decode("utf-8", "replace"))
         return _judged(place, token, host_uid, code, out)
     except EngineUnfit as refusal:
         found = _refused(refusal, image, about)
@@ -247,14 +247,10 @@ def _refused(refusal: EngineUnfit, image: Image, about: About) -> VaibifyError |
     """Say in plain words why it did not start; None when the engine lacks our files."""
     if any(one in refusal.text for one in _NO_SOURCE):
         return None
-    if "executable file not found" in refusal.text:
-        return _no_bash(image)
-    if "exec format error" in refusal.text:
+    if "exec format error" in refusal.text.lower():
         said = f"the image is for {image.platform}, and this engine runs {about.platform} only"
         return EngineUnfit(said, where=image.identity[:19])
+    if "executable file not found" in refusal.text or "exec bash failed" in refusal.text:
+        action = "build it with bash among its system packages; steps run in bash"
+        return ToolMissing("the image has no bash", where=image.identity[:19], action=action)
     return refusal
-
-
-def _no_bash(image: Image) -> ToolMissing:
-    action = "build it with bash among its system packages; steps run in bash"
-    return ToolMissing("the image has no bash", where=image.identity[:19], action=action)

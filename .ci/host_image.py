@@ -1,6 +1,6 @@
 """Writes an image made of this machine's own Debian packages, as ``docker load`` reads it.
 
-``host_image.py ARCHIVE NAME`` writes; ``host_image.py --key`` prints a name for what it would write.
+``host_image.py ARCHIVE NAME`` writes; ``host_image.py --key`` prints a name for what that makes.
 Same packages, same image id, whatever the day and whatever the machine.
 """
 
@@ -17,8 +17,27 @@ import sys
 import tarfile
 from pathlib import Path
 
-WANTED = """base-files bash coreutils dash debianutils findutils git grep gzip hostname libc-bin mawk
- mount openssl procps python3 sed tar util-linux""".split()
+WANTED = [
+    "base-files",
+    "bash",
+    "coreutils",
+    "dash",
+    "debianutils",
+    "findutils",
+    "git",
+    "grep",
+    "gzip",
+    "hostname",
+    "libc-bin",
+    "mawk",
+    "mount",
+    "openssl",
+    "procps",
+    "python3",
+    "sed",
+    "tar",
+    "util-linux",
+]
 UNWANTED = re.compile(
     r"perl|liberror-perl|git-man|debconf|dpkg|install-info|media-types|tzdata|lsb-base"
     r"|mailcap|mime-support|init-system-helpers|sysvinit-utils|sensible-utils"
@@ -182,6 +201,6 @@ def write(archive: Path, name: str) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "--key":
-        print(key(packages()))
+        sys.stdout.write(key(packages()) + "\n")
     else:
         write(Path(sys.argv[1]), sys.argv[2])

@@ -20,7 +20,8 @@ CONFLICT = 409
 HEAD = 8  # bytes before each piece of an attached stream: its number, its length
 
 Stream = Literal["stdout", "stderr"]
-_STREAMS: dict[int, Stream] = {1: "stdout", 2: "stderr"}
+STREAMS: tuple[Stream, Stream] = ("stdout", "stderr")
+_NUMBERED: dict[int, Stream] = {1: "stdout", 2: "stderr"}
 
 
 class Daemon:
@@ -162,7 +163,7 @@ def _frames(buffer: bytearray) -> Iterator[tuple[Stream, bytes]]:
     """Take the whole frames off the front of ``buffer``."""
     start = 0
     while len(buffer) - start >= HEAD:
-        stream = _STREAMS.get(buffer[start])
+        stream = _NUMBERED.get(buffer[start])
         if stream is None or any(buffer[start + 1 : start + 4]):
             raise EngineLost("the engine sends the step's output in a way that is not known")
         end = start + HEAD + int.from_bytes(buffer[start + 4 : start + HEAD], "big")

@@ -19,7 +19,7 @@ from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import EngineUnfit, InvalidFile, ToolMissing, VaibifyError
 from vaibify_lab.engines.base import Resources
 from vaibify_lab.engines.docker.config import LABEL, PROCESSES, Order, config_of
-from vaibify_lab.engines.docker.daemon import Daemon
+from vaibify_lab.engines.docker.daemon import STREAMS, Daemon
 from vaibify_lab.engines.docker.inspected import About, Image, Mount
 from vaibify_lab.engines.docker.mounts import TEMPORARY, WORKSPACE
 from vaibify_lab.engines.local import processes
@@ -152,9 +152,7 @@ def probe(
         for one in ("out", "out/kept", "tmp"):
             os.chown(place / one, host_uid, -1)
     try:
-        code, out, err = _run(daemon, _order(place, image, owner), about)
-        if b"token=" not in out and b"exec bash failed" in err:  # says docker's init
-            raise EngineUnfit(err.decode("utf-8", "replace"))
+        code, out = _run(daemon, _order(place, image, owner), about)
         return _judged(place, token, host_uid, code, out)
     except EngineUnfit as refusal:
         found = _refused(refusal, image, about)
@@ -186,7 +184,7 @@ def _order(place: Path, image: Image, owner: tuple[int, int]) -> Order:
     )
 
 
-def _run(daemon: Daemon, order: Order, about: About) -> tuple[int, bytes, bytes]:
+def _run(daemon: Daemon, order: Order, about: About) -> tuple[int, bytes]:
     name = f"vaibify-probe-{secrets.token_hex(8)}"
     container = daemon.create(name, config_of(order, about)) or name
     limit = Timer(PATIENCE, daemon.remove, [container])
@@ -200,10 +198,16 @@ def _run(daemon: Daemon, order: Order, about: About) -> tuple[int, bytes, bytes]
         if ended is None:
             text = f"the container engine did not end a small container within {PATIENCE:g} s"
             raise EngineUnfit(text)
-        logs = [b"".join(daemon.logs(container, one)) for one in ("stdout", "stderr")]
-        return ended.exit_code, logs[0], logs[1]
+        out, err = (b"".join(daemon.logs(container, one)) for one in STREAMS)
+        _require_bash(out, err)
+        return ended.exit_code, out
     finally:
         daemon.remove(container)
+
+
+def _require_bash(out: bytes, err: bytes) -> None:
+    if not out and b"exec bash failed" in err:  # says docker's init
+        raise EngineUnfit(err.decode("utf-8", "replace"))
 
 
 def _judged(place: Path, token: str, uid: int, code: int, out: bytes) -> Probe:

@@ -15,15 +15,15 @@ from pathlib import Path
 from vaibify_lab.core.errors import EngineLost, EngineUnfit, VaibifyError
 from vaibify_lab.engines import state_files
 from vaibify_lab.engines.base import Ended
-from vaibify_lab.engines.docker.daemon import Attached, Daemon, Stream
+from vaibify_lab.engines.docker.daemon import STREAMS, Attached, Daemon, Stream
 from vaibify_lab.engines.docker.inspected import Container
 from vaibify_lab.engines.docker.logs import Log
 from vaibify_lab.engines.docker.task import Task
 from vaibify_lab.engines.local import processes
 from vaibify_lab.engines.scratch import remove_tree
 
-STREAMS: tuple[Stream, ...] = ("stdout", "stderr")
 BY_ENGINE = (137, 143, 255)  # what a step gets when its engine ends with it
+REMOVING = ("removing", "dead")
 RETURNING = 30.0  # seconds in which an engine that is started anew may come back
 BEGINNING = 10.0  # seconds after which a container that nobody started is given up
 FLAG = 1.0  # seconds by which the engine's note of a memory kill may come after the end
@@ -182,7 +182,7 @@ class Watch:
 
     def _verdict(self) -> Ended:
         last = self._daemon.inspect(self._begun.container)
-        if last is None:
+        if last is None or last.status in REMOVING:
             return Ended(None, lost=True, detail="its container was removed by somebody else")
         if last.status == "created":
             return Ended(None, lost=True, detail="its container was made and never started")

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from vaibify_lab.ceremony.publishable import publish_findings
+from vaibify_lab.ceremony.check import check
+from vaibify_lab.ceremony.report import some
 from vaibify_lab.ceremony.reproduce import Asked, Reproduction, Telling, reproduce
-from vaibify_lab.ceremony.standing import standing, to_be_committed
+from vaibify_lab.ceremony.standing import standing
 from vaibify_lab.core.errors import (
     BytesChanged,
-    MissingFile,
     NotPassed,
     ToolFailed,
     ToolMissing,
@@ -27,19 +27,15 @@ from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.levels import ladder
 from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.core.report import Rung, StepReport
-from vaibify_lab.engines.local.engine import LocalEngine
-from vaibify_lab.envelope.manifest import parse_manifest
 from vaibify_lab.files import signing
 from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.runs import enveloping, turning
-from vaibify_lab.runs.history import RunSummary, summary
-from vaibify_lab.runs.inspecting import inspect
+from vaibify_lab.runs.history import RunSummary, find_run, summary
 from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow, now, read_events, run_folders
 from vaibify_lab.runs.live import ACKNOWLEDGED, current_run, is_ended, runner_of
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
-from vaibify_lab.runs.preflight import preflight
 from vaibify_lab.runs.start import start_run
 
 Part = Literal["manifest", "lock", "environment"]
@@ -179,7 +175,9 @@ class Project:
         return [summary(folder) for folder in self.runs()]
 
     def find_run(self, name: str | None = None) -> RunFolder:
-        """Return a run by its name or the beginning of it; the latest without a name.
+        """Return a run by its name or the beginning of it.
+
+        Without a name: the one in progress, else the latest.
 
         Raises
         ------
@@ -187,36 +185,17 @@ class Project:
             When there is none, or several begin so.
         """
         kept = self.runs()
-        found = [one for one in kept if one.run_id.startswith(name or "")]
-        if not kept:
-            raise MissingFile("no run is kept on this machine", action="jupyter vaibify run")
-        if not found or (len(found) > 1 and name is not None):
-            which = "no run" if not found else f"{len(found)} runs"
-            text = f"{which} of this machine begins with {name!r}"
-            raise MissingFile(text, action="jupyter vaibify runs lists them")
-        return found[-1]
+        current = self.current_run() if name is None else None
+        if current is not None and not is_ended(current):
+            return current
+        return find_run(kept, name)
 
     def check(self, *, publish: bool = False) -> list[Finding]:
         """Return what is wrong before anything runs; with ``publish``, also what a clone lacks.
 
         Nothing is installed or made to find this out.
         """
-        look = self.look()
-        slugs = [step.slug for step in look.workflow.steps]
-        found = preflight(inspect(self.opened, look, LocalEngine(), ()), slugs)
-        return [*found, *(self._publish_findings() if publish else ())]
-
-    def _publish_findings(self) -> list[Finding]:
-        opened = self.opened
-        workflows = [opened.workflow(path) for path in opened.workflow_paths()]
-        manifest = None
-        if opened.tree.lstat(enveloping.MANIFEST) is not None:
-            manifest = parse_manifest(opened.tree.read(enveloping.MANIFEST))
-        listed = [entry.path for entry in manifest.entries] if manifest else []
-        covered = dict.fromkeys((*enveloping.manifested(opened, workflows), *listed))
-        paths = to_be_committed(opened, workflows, tuple(covered))
-        blobs = opened.cache.blob_ids(paths, opened.repository.snapshot().object_format)
-        return publish_findings(opened.repository, blobs, manifest)
+        return check(self.opened, self.look(), publish=publish)
 
     def current_run(self) -> RunFolder | None:
         """Return the latest run."""
@@ -377,7 +356,7 @@ def find_step(workflow: Workflow, name: str) -> Step:
     for step in workflow.steps:
         if name in (step.slug, step.name, f"Step{step.number:02d}"):
             return step
-    have = ", ".join(step.slug for step in workflow.steps) or "none"
+    have = some([step.slug for step in workflow.steps], 10) or "none"
     raise UnknownStep(f"there is no step {name!r} (there are: {have})", where=workflow.path)
 
 

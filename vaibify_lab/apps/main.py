@@ -59,7 +59,7 @@ def _guarded(name: str, words: Sequence[str], screen: Screen) -> int:
     except VaibifyError as error:
         return _say(name, error, screen, debug)
     except KeyboardInterrupt as error:
-        screen.complain(f"{COMMAND} {name}: interrupted; {error or leaves}")
+        screen.complain(f"{COMMAND} {name}: interrupted; {str(error) or leaves}")
         return _INTERRUPTED
     except BrokenPipeError:  # the reader went away; the screen has let go of it
         return 1

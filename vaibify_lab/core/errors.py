@@ -26,7 +26,11 @@ A front door maps ``exit_code`` (and later an HTTP status) in one place; nothing
 
 from __future__ import annotations
 
+import re
+
 from vaibify_lab.core.paths import shown
+
+_BREAK = re.compile(r"\s*[\r\n]\s*")
 
 
 class VaibifyError(Exception):
@@ -55,7 +59,7 @@ class VaibifyError(Exception):
         """One line, safe to print: where, what, what to do."""
         head = f"{self.where}: {self.text}" if self.where else self.text
         line = f"{head}; {self.action}" if self.action else head
-        return shown(" ".join(line.split()))
+        return shown(_BREAK.sub(" ", line).strip())
 
 
 class QuestionError(VaibifyError):

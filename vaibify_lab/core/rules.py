@@ -20,9 +20,10 @@ def check_paths_of_step(where: str, step: str, key: str, given: Iterable[str]) -
     """Return the paths, each once, or refuse the first that is not plain."""
     found: dict[str, None] = {}
     folder = key in _FOLDER_KEYS
+    ours = (*_OURS, where.lower())
     for path in given:
-        everyday = paths.is_plain(path) and (folder or path[-1] != "/") and path != where
-        if not everyday or path.lower().startswith(_OURS):
+        everyday = paths.is_plain(path) and (folder or path[-1] != "/")
+        if not everyday or path.lower().startswith(ours):
             fault = _fault_of(where, key, path)
             if fault is not None:
                 text = f"step {step!r}: {key}: {paths.shown(path)!r} {fault}"

@@ -149,7 +149,7 @@ VERB = Verb(
     example=f"{COMMAND} demo co2 --run",
     execute=_execute,
     arguments=_arguments,
-    more="Carbon dioxide at Mauna Loa, 1958 to 2001: real measurements, four steps in a diamond,\n"
+    more="Carbon dioxide at Mauna Loa, 1958 to 2001: real measurements, four steps in a diamond, "
     "as a git repository of its own.",
     leaves="the folder holds what was made until then; delete it and start again",
     in_workflow=False,

@@ -126,6 +126,11 @@ class Screen:
         self._err.write(shown(text) + "\n")
         self._err.flush()
 
+    def failed(self, text: str) -> None:
+        """Say on standard error, to people, why the answer is no; machines have the answer."""
+        if not self.as_json:
+            self.complain(text)
+
     def agrees(self, question: str) -> bool:
         """Ask yes or no; no answer is no."""
         self._write(f"{shown(question)} [y/N] ")

@@ -6,9 +6,11 @@ import argparse
 import difflib
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, NoReturn
 
 from vaibify_lab.apps.catalogue import VERBS
@@ -69,9 +71,10 @@ class Verb:
         UsageError
         """
         about = VERBS[self.name]
+        width = max(20, shutil.get_terminal_size().columns - 2)  # as argparse itself
         parser = Parser(
             prog=f"{COMMAND} {self.name}",
-            description=f"{about[0].upper()}{about[1:]}.\n\n{self.more}".strip(),
+            description=f"{about[0].upper()}{about[1:]}.\n\n{fill(self.more, width)}".strip(),
             epilog=f"example:\n  {self.example.replace(chr(10), chr(10) + '  ')}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,

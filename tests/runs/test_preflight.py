@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import os
 import platform
@@ -20,6 +19,7 @@ from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.workflow_file import parse
 from vaibify_lab.engines.local.engine import LocalEngine
 from vaibify_lab.engines.local.environment import search_path
+from vaibify_lab.envelope.lock import source_digest
 from vaibify_lab.envelope.lock_compile import this_platform
 from vaibify_lab.files.git import Repository
 from vaibify_lab.files.statcache import StatCache
@@ -582,7 +582,7 @@ def test_code_that_does_not_parse(root: Path) -> None:
 
 def lock_of(*packages: str, source: bytes = b"", python: str = "3.11", where: str = "") -> bytes:
     head = f"# vaibify: python {python} {where or this_platform()}\n"
-    head += f"# source-sha256: {hashlib.sha256(source).hexdigest()}\n"
+    head += f"# source-sha256: {source_digest(source)}\n"
     return (head + "".join(f"{one}==1.0 --hash=sha256:{'0' * 64}\n" for one in packages)).encode()
 
 

@@ -50,7 +50,7 @@ class Opened:
         self.cache = StatCache(self.tree, store)
         self.observer = Observer(self.tree, self.repository, self.cache)
         self._stores: dict[str, FactStore] = {}
-        self._signatures: dict[tuple[bytes, str], SignatureState] = {}
+        self._signatures: dict[tuple[bytes, str, str], SignatureState] = {}
 
     def workflow_paths(self) -> tuple[str, ...]:
         """Return the repository paths of its workflows: the root's first, then by name."""
@@ -154,7 +154,7 @@ class Opened:
 
     def _with_signature(self, entry: SignOff, stem: str, slug: str) -> SignOff:
         content = entry.signed_content(stem, slug)
-        key = (content, entry.signature or "")
+        key = (content, entry.signature or "", entry.key or "")
         if key not in self._signatures:
             self._signatures[key] = signing.check(content, entry.signature or "", entry.key or "")
         return dataclasses.replace(entry, signature_state=self._signatures[key])

@@ -7,6 +7,7 @@ import difflib
 import os
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,11 @@ _ARGUMENT = re.compile(r"argument (?:-\w/)?(\S+?)(?:/\S+)?: ")
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are ours: one line, with the nearest name."""
+
+    def print_help(self, file: object = None) -> None:
+        """Print the help at once, so that a reader that went away is noticed here."""
+        sys.stdout.write(self.format_help())
+        sys.stdout.flush()
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse found wrong."""

@@ -13,7 +13,8 @@ from vaibify_lab.core.paths import shown
 
 if TYPE_CHECKING:
     from vaibify_lab.core.facts import SignOff
-    from vaibify_lab.project import Project, ToSign
+    from vaibify_lab.project import Project
+    from vaibify_lab.runs.vouching import ToSign
 
 
 def _arguments(parser: Parser) -> None:

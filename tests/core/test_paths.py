@@ -66,7 +66,8 @@ def test_plain_paths(path):
         ("a/.", SHORTEST),
         ("x" * 256, "has a name longer than 255 bytes"),
         ("é" * 128, "has a name longer than 255 bytes"),
-        ("a/" * 2100 + "b", "is longer than 4096 bytes"),
+        ("a/" * 128 + "b", "lies more than 128 folders deep"),
+        (("a" * 99 + "/") * 42 + "b", "is longer than 4096 bytes"),
     ],
     ids=lambda value: repr(value[:12]),
 )

@@ -71,7 +71,7 @@ def test_m13_outputs_that_are_refused(key, path, fault):
 )
 def test_paths_that_the_schema_refuses_too(path, found):
     assert refused(step("A", saDataFiles=["ok.csv", path])) == (
-        f"listSteps[0].saDataFiles[1]: expected a path inside the repository, written with '/', "
+        f"step 'A': saDataFiles[1]: expected a path inside the repository, written with '/', "
         f"found {found}"
     )
 

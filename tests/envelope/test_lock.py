@@ -67,7 +67,7 @@ def test_header_counts_at_the_top_only():
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# a comment\n", "--require-hashes\n"])
 def test_lock_without_packages_is_a_problem_unless_declared(text):
-    said = "lists no package, and the workflow does not declare that"
+    said = "lists no package, and the workflow does not declare that by bNoPythonPackages"
 
     assert read(text).problems == (LockProblem(0, "no-packages", said),)
     assert read(text, declared_none=True) == Lock(packages=())

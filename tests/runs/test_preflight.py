@@ -637,8 +637,9 @@ def test_a_lock_without_packages(root: Path) -> None:
     assert [(one.code, str(one)) for one in found] == [
         (
             "lock-unusable",
-            "requirements.lock: lists no package, and the workflow does not declare that; "
-            f"{MAKE_LOCK}",
+            "requirements.lock: lists no package, and the workflow does not declare that by "
+            "bNoPythonPackages; set bNoPythonPackages, or name packages in requirements.in and "
+            "make the lock anew",
         )
     ]
     assert look(root, lock=b"# nothing\n", bNoPythonPackages=True) == []
@@ -874,20 +875,28 @@ def test_unknown_keys_fail_the_check_and_other_warnings_do_not(root: Path) -> No
         (
             "warning",
             "unknown-key",
-            "step 'Fit': unknown key 'saDataFile'; did you mean 'saDataFiles'?",
+            "vaibify.yml: unknown key 'projectNam'; did you mean 'projectName'?",
         ),
-        ("warning", "unknown-key", "unknown key 'sWorkflowNam'; did you mean 'sWorkflowName'?"),
         (
             "warning",
             "unknown-key",
-            "vaibify.yml: unknown key 'projectNam'; did you mean 'projectName'?",
+            "workflow.json: step 'Fit': unknown key 'saDataFile'; did you mean 'saDataFiles'?",
+        ),
+        (
+            "warning",
+            "unknown-key",
+            "workflow.json: unknown key 'sWorkflowNam'; did you mean 'sWorkflowName'?",
         ),
     ]
     assert [fails_check([one]) for one in found] == [True, True, True]
     write(root, {"vaibify.yml": ""})
     token = look(root, [fit(saPlotCommands=["echo {sTypo} unknown key 'x'"])])
     assert lines(token) == [
-        ("warning", "workflow-warning", "step 'Fit': {sTypo} is no variable of this workflow")
+        (
+            "warning",
+            "workflow-warning",
+            "workflow.json: step 'Fit': {sTypo} is no variable of this workflow",
+        )
     ]
     assert not fails_check(token)
     assert not fails_check([])

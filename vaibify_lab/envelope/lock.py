@@ -99,7 +99,8 @@ def parse_lock(data: bytes, *, declared_none: bool = False) -> Lock:
     except text.Unreadable as error:
         reader.refuse(error.line, error.code, str(error))
     if not reader.packages and not reader.problems and not declared_none:
-        reader.refuse(0, "no-packages", "lists no package, and the workflow does not declare that")
+        said = "lists no package, and the workflow does not declare that by bNoPythonPackages"
+        reader.refuse(0, "no-packages", said)
     packages, problems = tuple(reader.packages), tuple(reader.problems)
     return Lock(packages, problems, tuple(reader.indexes), python, platform, source)
 

@@ -141,14 +141,14 @@ class Lab:
             Ran(run_id, passes, self.how(step), inputs, code, outputs)
         )
         before = self.records.get(slug)
-        self.records[slug] = dataclasses.replace(
-            self._record(step, run_id, inputs, code, outputs if passes else {}),
-            outcome="passed" if passes else "failed",
-            reason_code="" if passes else "exit",
-            reason="" if passes else "ended with exit status 1",
-            last_passed=before.passed if not passes and isinstance(before, RunRecord) else None,
-            **changes,
-        )
+        record = self._record(step, run_id, inputs, code, outputs if passes else {})
+        if not passes:
+            last = before.passed if isinstance(before, RunRecord) else None
+            reason = "ended with exit status 1"
+            record = dataclasses.replace(
+                record, outcome="failed", reason_code="exit", reason=reason, last_passed=last
+            )
+        self.records[slug] = dataclasses.replace(record, **changes)
 
     def _made(self, step: Step, name: str) -> bytes:
         """What a run writes: decided by its inputs, and by its code apart from comments."""

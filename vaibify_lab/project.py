@@ -234,9 +234,8 @@ class Project:
         """
         self._require_idle()
         written = []
-        none_needed = all(
-            self.opened.workflow(path).no_python_packages for path in self.opened.workflow_paths()
-        )
+        paths = self.opened.require_workflows()  # a manifest of none would vouch for nothing
+        none_needed = all(self.opened.workflow(path).no_python_packages for path in paths)
         if only == "lock" or (only is None and not none_needed):
             size = enveloping.write_lock(self.opened, progress)
             written.append(("requirements.lock", f"{size} bytes"))

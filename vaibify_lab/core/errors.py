@@ -57,9 +57,13 @@ class VaibifyError(Exception):
 
     def __str__(self) -> str:
         """One line, safe to print: where, what, what to do."""
-        head = f"{self.where}: {self.text}" if self.where else self.text
-        line = f"{head}; {self.action}" if self.action else head
-        return shown(_BREAK.sub(" ", line).strip())
+        where, text, action = (_one_line(part) for part in (self.where, self.text, self.action))
+        head = f"{where}: {text}" if where else text
+        return f"{head}; {action}" if action else head
+
+
+def _one_line(text: str | None) -> str:
+    return shown(_BREAK.sub(" ", text or "").strip())
 
 
 class QuestionError(VaibifyError):

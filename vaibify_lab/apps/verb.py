@@ -6,9 +6,12 @@ import argparse
 import difflib
 import os
 import re
+import shutil
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, NoReturn
 
 from vaibify_lab.apps.catalogue import VERBS
@@ -26,6 +29,11 @@ _ARGUMENT = re.compile(r"argument (?:-\w/)?(\S+?)(?:/\S+)?: ")
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are ours: one line, with the nearest name."""
+
+    def print_help(self, file: object = None) -> None:
+        """Print the help at once, so that a reader that went away is noticed here."""
+        sys.stdout.write(self.format_help())
+        sys.stdout.flush()
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse found wrong."""
@@ -69,9 +77,10 @@ class Verb:
         UsageError
         """
         about = VERBS[self.name]
+        width = max(20, shutil.get_terminal_size().columns - 2)  # as argparse itself
         parser = Parser(
             prog=f"{COMMAND} {self.name}",
-            description=f"{about[0].upper()}{about[1:]}.\n\n{self.more}".strip(),
+            description=f"{about[0].upper()}{about[1:]}.\n\n{fill(self.more, width)}".strip(),
             epilog=f"example:\n  {self.example.replace(chr(10), chr(10) + '  ')}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,

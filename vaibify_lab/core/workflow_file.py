@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from vaibify_lab.core import jsonio, spec
+from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import InvalidFile, LaterFormat
 from vaibify_lab.core.graph import order
 from vaibify_lab.core.model import CATEGORIES, Step, StepResources, TestSuite, Workflow
@@ -19,6 +19,7 @@ from vaibify_lab.core.workflow_keys import FORMAT, STEP, TOP
 _OUTPUT_KEYS = ("saDataFiles", "saPlotFiles", "saOutputFiles")
 _MOST_INPUTS = 2_000_000  # of all steps together: a dependency on a step stands for all it makes
 _MOST_WARNINGS = 100
+_IN_STEP = re.compile(r"\.listSteps\[([0-9]+)\]\.(.+)", re.DOTALL)
 
 
 def parse(data: bytes, path: str) -> Workflow:
@@ -38,8 +39,13 @@ def parse(data: bytes, path: str) -> Workflow:
     """
     value = jsonio.loads(data, path)
     _check_format(value, path)
-    spec.read(TOP, value, path)
-    return _Builder(value, path).build()
+    _check_keys(value, path)
+    builder = _Builder(value, path)
+    try:
+        return builder.build()
+    except InvalidFile as error:
+        error.action = "; ".join(filter(None, [error.action, builder.typing_error()])) or None
+        raise
 
 
 def _check_format(value: Any, path: str) -> None:
@@ -58,6 +64,19 @@ def _check_format(value: Any, path: str) -> None:
         text = f"has the format {said!r}, later than this version knows ({FORMAT!r})"
         raise LaterFormat(text, where=path, action="update vaibify_lab; the file was not changed")
     raise InvalidFile(f"sFormat: expected {FORMAT!r}, found {said!r:.60}", where=path)
+
+
+def _check_keys(value: Mapping[str, Any], path: str) -> None:
+    """Refuse the first key that does not hold what is expected, naming its step."""
+    found = TOP.fault(value)
+    if found is None:
+        return
+    place, expected = found
+    within = _IN_STEP.fullmatch(place)
+    name = value["listSteps"][int(within[1])].get("sName") if within else None
+    if within and STEP.keys["sName"].fault(name) is None:
+        place = f"step {name!r}: {within[2]}"
+    raise InvalidFile(f"{place.lstrip('.')}: {expected}", where=path)
 
 
 class _Builder:
@@ -154,7 +173,8 @@ class _Builder:
             scripts = tuple(self._paths(raw, "saScripts", scripts, testing))
         self._keep_account(expander)
         self._keep_account(testing)
-        read = [*inputs, *(scripts or ()), *(path for suite in suites for path in suite.files)]
+        read = [*inputs, *(scripts or ()), *([notebook] if notebook else [])]
+        read += [path for suite in suites for path in suite.files]
         parents = dict.fromkeys([*depends, *expander.used.values(), *tested.values()])
         parents.update(dict.fromkeys(self.producers.of(read)))
         if slug not in depends:
@@ -235,6 +255,11 @@ class _Builder:
         if self.grown > 4 * ROOM:
             text = "its variables and references grow to too much text"
             raise InvalidFile(text, where=self.path)
+
+    def typing_error(self) -> str | None:
+        """Return the first unknown key that is nearly a known one: why it is refused, perhaps."""
+        warnings = _first_of(self._warnings(), _MOST_WARNINGS)
+        return next((text for text in warnings if "; did you mean " in text), None)
 
     def _warnings(self) -> Iterator[str]:
         for key, near in TOP.unknown(self.value):

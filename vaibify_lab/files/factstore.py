@@ -10,6 +10,7 @@ from typing import TypeVar
 from vaibify_lab.core import fact_files
 from vaibify_lab.core.errors import MissingFile, VaibifyError
 from vaibify_lab.core.facts import FactFault, Facts, RunRecord, SignOffs, TestMarker
+from vaibify_lab.files.statcache import is_settled
 from vaibify_lab.files.tree import Tree
 
 RECORDS, MARKERS, SIGN_OFFS = "records", "test_markers", "sign_offs"
@@ -97,6 +98,7 @@ class FactStore:
         return found
 
     def _one(self, path: str, slug: str, parse: _Parser[_Fact]) -> _Fact | FactFault | None:
+        started = time.time_ns()
         stamp = self._stamp(path)
         known = self._parsed.get(path)
         if known is not None and stamp is not None and known[0] == stamp:
@@ -110,7 +112,7 @@ class FactStore:
             fact = FactFault(path, f"{path} cannot be read", "make it readable")
         except VaibifyError as error:
             fact = FactFault(path, f"{path} {error.text}", _remedy(path, error))
-        if stamp is not None:
+        if stamp is not None and is_settled(stamp[:4], started):
             self._parsed[path] = (stamp, fact)
         return fact
 

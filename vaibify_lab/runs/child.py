@@ -86,15 +86,17 @@ class Runner:
         opened = Opened(self.root)
         process = ProcessId.mine().to_json()
         self.journal.write("runAccepted", run_id=self.folder.run_id, process=process)
-        engine = self._engine(opened)
-        recover(opened.tree, engine, self.journal)
+        bare = self._bare_engine()
+        recover(opened.tree, bare, self.journal)
         opened.tree.write(CURRENT, self.folder.run_id.encode("ascii") + b"\n")
         _prune(self.root, self.folder)
-        epoch = enveloping.write_environment(opened).source_date_epoch or 0
         look = opened.look(self.options.workflow)
         planned = self._plan(look)
+        self._preflight(opened, look, planned, bare)
+        engine = self._engine(opened)
+        environment = enveloping.read_environment(opened) or enveloping.write_environment(opened)
+        epoch = environment.source_date_epoch or enveloping.EPOCH_WITHOUT_COMMIT
         context = self._context(opened, look, engine, epoch)
-        self._preflight(opened, look, planned, engine)
         self.journal.write(
             "runStarted",
             run_id=self.folder.run_id,
@@ -113,12 +115,16 @@ class Runner:
         opened.cache.save()
         return self._complete(outcomes)
 
-    def _engine(self, opened: Opened) -> LocalEngine:
+    def _bare_engine(self) -> LocalEngine:
+        """Return the engine in the starter's Python: for preflight nothing needs installing."""
         if self.options.engine != "local":
             raise UsageError(
                 f"the engine {self.options.engine!r} is not available in this version",
                 action="use --engine local",
             )
+        return LocalEngine(self.options.tier)  # type: ignore[arg-type]  # checked there
+
+    def _engine(self, opened: Opened) -> LocalEngine:
         lock = opened.tree.read(LOCK) if opened.tree.lstat(LOCK) is not None else None
         self._python = environment_for(lock, progress=self._tell)
         return LocalEngine(self.options.tier, self._python)  # type: ignore[arg-type]  # checked there
@@ -146,7 +152,7 @@ class Runner:
         errors = [one for one in findings if one.level == "error"]
         if errors:
             more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-            where = f"step {errors[0].step!r}" if errors[0].step else errors[0].path
+            where = f"step {errors[0].step!r}" if errors[0].step else None
             raise PreflightFailed(errors[0].text + more, where=where, action=errors[0].action)
 
     def _context(self, opened: Opened, look: Look, engine: Engine, epoch: int) -> RunContext:

@@ -42,7 +42,7 @@ def why_exit(status: int, stderr: str) -> Reason:
     """Return the reason for a non-zero exit status, the likely cause named where it shows."""
     if any(text in stderr for text in _INPUT):
         text = "asked for input; a step runs without a terminal"
-        return Reason("asked-for-input", text, None, "read it from a file, or set bInteractive")
+        return Reason("asked-for-input", text, None, "read it from a file or the command")
     modules = _MODULE.findall(stderr)
     if modules and "No module named" in stderr:
         name = modules[-1].partition(".")[0]

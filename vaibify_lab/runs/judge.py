@@ -186,13 +186,17 @@ class Judge:
         found: dict[str, str] = {}
         for path, state in hash_many(self.tree, paths).items():
             if state.kind == "missing":
-                text = f"did not write its output {shown(path)}"
+                text = f"did not write its output {shown(path)}{self._instead()}"
                 return Reason("output-missing", text, path, "write it, or correct the declaration")
             if state.kind != "file" or state.sha256 is None:
                 text = f"left {shown(path)} as something that is no regular file ({state.kind})"
                 return Reason("output-unusable", text, path)
             found[path] = state.sha256
         return found
+
+    def _instead(self) -> str:
+        first = next(iter(self._undeclared), None)
+        return f", but {shown(first)}, which no step declares" if first is not None else ""
 
     def _failed(self, reason: Reason) -> Verdict:
         return self._ended("failed", reason)

@@ -54,7 +54,9 @@ def plan(
         if slug not in wanted:
             continue
         step = workflow.by_slug[slug]
-        if not step.enabled:
+        if step.interactive or step.notebook:
+            planned.append(Planned(slug, "skip", f"is {step.kind}: not available in this version"))
+        elif not step.enabled:
             if slug in selection.steps:
                 text = f"step {slug!r} is disabled"
                 raise UsageError(text, where=workflow.path, action="set bEnabled to true")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from vaibify_lab.ceremony.publishable import publish_findings
 from vaibify_lab.ceremony.standing import to_be_committed
 from vaibify_lab.core.finding import Finding
-from vaibify_lab.engines.local.engine import LocalEngine
 from vaibify_lab.envelope.manifest import parse_manifest
-from vaibify_lab.runs.enveloping import MANIFEST, manifested
-from vaibify_lab.runs.inspecting import inspect
+from vaibify_lab.runs.enveloping import MANIFEST, manifested, read_environment
+from vaibify_lab.runs.inspecting import engine_facts, inspect
 from vaibify_lab.runs.opened import Look, Opened
+from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.preflight import preflight
 
 
@@ -19,7 +19,9 @@ def check(opened: Opened, look: Look, *, publish: bool = False) -> list[Finding]
     Nothing is installed or made to find this out.
     """
     slugs = [step.slug for step in look.workflow.steps]
-    found = preflight(inspect(opened, look, LocalEngine(), ()), slugs)
+    options = RunOptions(look.workflow.path)
+    facts = engine_facts(opened, options, read_environment(opened))
+    found = preflight(inspect(opened, look, facts, ()), slugs)
     return [*found, *(_of_clone(opened) if publish else ())]
 
 

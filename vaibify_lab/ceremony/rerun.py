@@ -102,7 +102,9 @@ def rerun(opened: Opened, workflow: Workflow, person: str, tell: Tell | None = N
     outputs = [path for step in workflow.steps for path in opened.observer.expand(step.outputs)]
     before = hash_many(opened.tree, outputs)
     with _copy(opened, workflow) as copy:
-        folder = start_run(copy, RunOptions(workflow.path, "all", tests=False), person)
+        folder = start_run(
+            copy, RunOptions(workflow.path, "all", engine="any", tests=False), person
+        )
         failures, engine = _watch(folder, tell)
         made = _outputs_of(copy, workflow)
         after = hash_many(copy, dict.fromkeys((*outputs, *made)))
@@ -207,7 +209,7 @@ def _follow(folder: RunFolder, tell: Tell | None) -> tuple[tuple[str, ...], str]
         if tell is not None:
             tell(event)
         if event["event"] == "runStarted":
-            engine = f"local engine, {event['engine']['tier']}, not in a container"
+            engine = _words(event["engine"])
         if event["event"] in ("stepFail", "stepBlocked"):
             failures.append(f"step {event['step']!r} {event.get('text', '')}")
         if event["event"] == "runRefused":
@@ -220,6 +222,12 @@ def _follow(folder: RunFolder, tell: Tell | None) -> tuple[tuple[str, ...], str]
 def _is_lost(folder: RunFolder) -> bool:
     runner = runner_of(read_events(folder))
     return runner is not None and runner.alive() is False and not is_ended(folder)
+
+
+def _words(described: dict[str, Any]) -> str:
+    if described["kind"] == "docker":
+        return f"in the pinned image, {described['product']} {described['version']}"
+    return f"local engine, {described['tier']}, not in a container"
 
 
 def _outputs_of(copy: Tree, workflow: Workflow) -> list[str]:

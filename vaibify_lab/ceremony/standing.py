@@ -36,6 +36,8 @@ def standing(opened: Opened, workflows: Sequence[Workflow]) -> Envelope:
         image=environment.config_digest if environment else None,
         registry=environment.registry_digest if environment else None,
         platform=environment.platform if environment else None,
+        lock=opened.cache.observe([LOCK])[LOCK].sha256,
+        image_lock=environment.lock_sha256 if environment else None,
         clone_problems=problems,
         git_fault=git_fault,
     )

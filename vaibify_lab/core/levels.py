@@ -35,6 +35,8 @@ class Envelope:
     image: str | None = None
     registry: str | None = None
     platform: str | None = None
+    lock: str | None = None
+    image_lock: str | None = None
     clone_problems: tuple[CloneProblem, ...] | None = ()
     git_fault: str = ""
 
@@ -117,6 +119,9 @@ def _of_lock(workflow: Workflow, envelope: Envelope) -> Iterator[Reason]:
     if not envelope.lock_present and not workflow.no_python_packages:
         action = f"{_ENVELOPE} --only lock"
         yield Reason("no-lock", "there is no requirements.lock", "requirements.lock", action)
+    if envelope.image is not None and envelope.image_lock != envelope.lock:
+        text = "requirements.lock is not the one that the pinned image was built from"
+        yield Reason("lock-not-in-image", text, "requirements.lock", "jupyter vaibify build")
     for fault in envelope.lock_faults:
         yield Reason("lock-fault", fault, "requirements.lock", f"{_ENVELOPE} --only lock")
 

@@ -16,17 +16,15 @@ from typing import Any
 
 from vaibify_lab.core.errors import PreflightFailed, UsageError, VaibifyError
 from vaibify_lab.core.model import Workflow
-from vaibify_lab.engines.base import Engine
-from vaibify_lab.engines.local.engine import LocalEngine
-from vaibify_lab.engines.local.python import PythonEnvironment, environment_for
+from vaibify_lab.envelope.environment import EnvironmentFile
 from vaibify_lab.runs import enveloping, turning
 from vaibify_lab.runs.context import Busy, Circumstance, RunContext
+from vaibify_lab.runs.engine_choice import Chosen, choose
 from vaibify_lab.runs.execute import Scheduler, watch_stop
-from vaibify_lab.runs.inspecting import inspect
+from vaibify_lab.runs.inspecting import engine_facts, inspect
 from vaibify_lab.runs.journal import JournalWriter, RunFolder, now, run_folders
 from vaibify_lab.runs.live import CURRENT
 from vaibify_lab.runs.lock import RunLock
-from vaibify_lab.runs.look import LOCK
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.plan import Planned, plan
@@ -86,17 +84,18 @@ class Runner:
         opened = Opened(self.root)
         process = ProcessId.mine().to_json()
         self.journal.write("runAccepted", run_id=self.folder.run_id, process=process)
-        bare = self._bare_engine()
-        recover(opened.tree, bare, self.journal)
+        recover(opened.tree, self.journal)
         opened.tree.write(CURRENT, self.folder.run_id.encode("ascii") + b"\n")
         _prune(self.root, self.folder)
         look = opened.look(self.options.workflow)
         planned = self._plan(look)
-        self._preflight(opened, look, planned, bare)
-        engine = self._engine(opened)
-        environment = enveloping.read_environment(opened) or enveloping.write_environment(opened)
+        pinned = enveloping.read_environment(opened)
+        self._preflight(opened, look, planned, pinned)
+        chosen = choose(opened, self.options, pinned, self._tell)
+        engine = chosen.engine
+        environment = pinned or enveloping.write_environment(opened)
         epoch = environment.source_date_epoch or enveloping.EPOCH_WITHOUT_COMMIT
-        context = self._context(opened, look, engine, epoch)
+        context = self._context(opened, look, chosen, epoch)
         self.journal.write(
             "runStarted",
             run_id=self.folder.run_id,
@@ -115,22 +114,6 @@ class Runner:
         opened.cache.save()
         return self._complete(outcomes)
 
-    def _bare_engine(self) -> LocalEngine:
-        """Return the engine in the starter's Python: for preflight nothing needs installing."""
-        if self.options.engine != "local":
-            raise UsageError(
-                f"the engine {self.options.engine!r} is not available in this version",
-                action="use --engine local",
-            )
-        return LocalEngine(self.options.tier)  # type: ignore[arg-type]  # checked there
-
-    def _engine(self, opened: Opened) -> LocalEngine:
-        lock = opened.tree.read(LOCK) if opened.tree.lstat(LOCK) is not None else None
-        self._python = environment_for(lock, progress=self._tell)
-        return LocalEngine(self.options.tier, self._python)  # type: ignore[arg-type]  # checked there
-
-    _python: PythonEnvironment
-
     def _tell(self, text: str) -> None:
         self.journal.write("preparing", text=text)
 
@@ -141,11 +124,16 @@ class Runner:
         return planned
 
     def _preflight(
-        self, opened: Opened, look: Look, planned: tuple[Planned, ...], engine: LocalEngine
+        self,
+        opened: Opened,
+        look: Look,
+        planned: tuple[Planned, ...],
+        pinned: EnvironmentFile | None,
     ) -> None:
         """Say what is wrong before anything runs; the first error refuses the run."""
         slugs = [one.slug for one in planned if one.action != "skip"]
-        inspection = inspect(opened, look, engine, self.options.steps)
+        facts = engine_facts(opened, self.options, pinned)
+        inspection = inspect(opened, look, facts, self.options.steps)
         findings = preflight(inspection, slugs)
         for one in findings:
             self.journal.write("preflight", **one.to_json())
@@ -155,26 +143,26 @@ class Runner:
             where = f"step {errors[0].step!r}" if errors[0].step else None
             raise PreflightFailed(errors[0].text + more, where=where, action=errors[0].action)
 
-    def _context(self, opened: Opened, look: Look, engine: Engine, epoch: int) -> RunContext:
+    def _context(self, opened: Opened, look: Look, chosen: Chosen, epoch: int) -> RunContext:
         return RunContext(
             tree=opened.tree,
             repository=opened.repository,
             workflow=look.workflow,
             project=look.project,
-            engine=engine,
+            engine=chosen.engine,
             observer=opened.observer,
             facts=opened.facts_of(look.workflow),
             folder=self.folder,
             journal=self.journal,
             options=self.options,
-            around=self._around(opened, look, epoch),
+            around=self._around(opened, look, chosen, epoch),
             cores=_cores(look.workflow.cores),
             protected=_protected(opened),
             busy=Busy(),
             stopping=self.stopping,
         )
 
-    def _around(self, opened: Opened, look: Look, epoch: int) -> Circumstance:
+    def _around(self, opened: Opened, look: Look, chosen: Chosen, epoch: int) -> Circumstance:
         system = platform.uname()
         return Circumstance(
             person=self.person,
@@ -188,7 +176,7 @@ class Runner:
             },
             commit=opened.repository.snapshot().commit,
             epoch=epoch,
-            lock=self._python.lock_hash,
+            lock=chosen.lock,
             image=look.world.image,
         )
 

@@ -99,7 +99,10 @@ def write_lock(
 
 
 def write_environment(opened: Opened) -> EnvironmentFile:
-    """Bring environment.json up to date; written only when something in it changed."""
+    """Bring environment.json up to date; written only when something in it changed.
+
+    Where an image is pinned, the lock's hash stays that of the lock the image was built from.
+    """
     old = read_environment(opened)
     workflows = [opened.workflow(path) for path in opened.workflow_paths()]
     binaries = sorted({path for workflow in workflows for path in workflow.host_binaries})
@@ -109,7 +112,7 @@ def write_environment(opened: Opened) -> EnvironmentFile:
         old or EnvironmentFile(),
         host_binaries=tuple(capture_host_binaries(binaries)),
         source_date_epoch=_epoch(opened) if epoch is None else epoch,
-        lock_sha256=lock,
+        lock_sha256=old.lock_sha256 if old and old.config_digest else lock,
     )
     if new != old:
         opened.tree.write(environment.NAME, new.to_bytes())

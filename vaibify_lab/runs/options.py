@@ -14,15 +14,17 @@ class RunOptions:
     """Everything a run can be told.
 
     ``workflow`` is the workflow file's repository path. ``jobs`` None: as the workflow says, else
-    the engine's processors. ``tests`` False: steps only. ``tests_only``: tests only, of the steps
-    selected, ``category`` narrows them. ``tier`` is the local engine's.
+    the engine's processors. ``engine`` is docker, local, auto (docker where an image is pinned) or
+    any (the same, and local where no container can be had); ``tier`` is the local engine's.
+    ``tests`` False: steps only. ``tests_only``: the tests of the steps selected, alone;
+    ``category`` narrows them.
     """
 
     workflow: str
     mode: Mode = "stale"
     steps: tuple[str, ...] = ()
     jobs: int | None = None
-    engine: str = "local"
+    engine: str = "auto"
     tier: str = "auto"
     deterministic: bool = False
     plot_only: bool = False

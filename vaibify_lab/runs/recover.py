@@ -11,16 +11,24 @@ from vaibify_lab.engines.base import Engine, Handle
 from vaibify_lab.files.factstore import FactStore
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.aside import Aside, left_aside
-from vaibify_lab.runs.journal import JournalWriter, RunFolder
+from vaibify_lab.runs.engine_choice import engine_of
+from vaibify_lab.runs.journal import JournalWriter, RunFolder, read_events
 from vaibify_lab.runs.live import current_run, is_ended
 
 
-def recover(tree: Tree, engine: Engine, journal: JournalWriter) -> None:
-    """End what still runs of an unfinished run, and restore every output it had moved aside."""
+def recover(tree: Tree, journal: JournalWriter) -> None:
+    """End what still runs of an unfinished run, and restore every output it had moved aside.
+
+    Raises
+    ------
+    CannotCheck
+        When the engine of that run does not answer: its steps may still be writing.
+    """
     folder = current_run(tree.root)
     if folder is not None and not is_ended(folder):
-        for slug, state in _states(folder):
-            handle = engine.find(state)
+        engine = _engine_of(folder)
+        for slug, state in _states(folder) if engine else []:
+            handle = engine.find(state) if engine else None
             if handle is not None and handle.poll() is None:
                 journal.write(
                     "note", step=slug, text=f"ended what run {folder.run_id} left running"
@@ -35,6 +43,13 @@ def recover(tree: Tree, engine: Engine, journal: JournalWriter) -> None:
         if apart:
             text += f"; what that run wrote is in {aside.leftovers}"
         journal.write("note", step=aside.slug, text=text)
+
+
+def _engine_of(folder: RunFolder) -> Engine | None:
+    """Return the engine that an unfinished run used; None when it had not begun."""
+    started = (one for one in read_events(folder) if one["event"] == "runStarted")
+    described = next(started, {}).get("engine")
+    return engine_of(described) if isinstance(described, dict) else None
 
 
 def _end(handle: Handle) -> None:

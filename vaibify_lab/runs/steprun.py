@@ -147,7 +147,8 @@ class StepRun:
 
     def _stage(self, files: list[str]) -> sealed.Stage:
         folder = self.context.folder.step(self.step.slug) / "tree"
-        can_bind = self.context.engine.describe().get("tier") == "bwrap"
+        described = self.context.engine.describe()
+        can_bind = described["kind"] == "docker" or described.get("tier") == "bwrap"
         return sealed.stage(self.context.tree, folder, self.step, files, can_bind=can_bind)
 
     def _launch(

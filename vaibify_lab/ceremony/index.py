@@ -33,11 +33,12 @@ _NAMED = re.compile(r"[\w-]+=(?=\w+:)")  # uv also takes NAME=URL
 
 @dataclass(frozen=True, slots=True)
 class OfferedFile:
-    """One file of one version; ``sha256`` is None where the index gives no such hash."""
+    """One file of one version; ``sha256`` and ``size`` are None where the index gives none."""
 
     version: Version
     sha256: str | None
     yanked: bool
+    size: int | None = None
 
 
 def configured_indexes(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -128,7 +129,8 @@ def _files(client: PyPISimple, name: str, seconds: float) -> Iterator[OfferedFil
     for package in page.packages:
         if (version := _version(package)) is not None:
             sha256 = package.digests.get("sha256")
-            yield OfferedFile(version, sha256.lower() if sha256 else None, package.is_yanked)
+            digest = sha256.lower() if sha256 else None
+            yield OfferedFile(version, digest, package.is_yanked, package.size)
 
 
 def _version(package: DistributionPackage) -> Version | None:

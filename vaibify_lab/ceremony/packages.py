@@ -1,11 +1,13 @@
-"""Tier 2 without an engine: requirements.lock's structure, and its hashes against the index.
+"""Tier 2: requirements.lock's structure, then its packages.
 
-Nothing is downloaded and nothing of a package runs. What only an installation could show is said
-to be unchecked.
+With the pinned image they are downloaded by the image's own pip, inside it. Without, each hash is
+compared with what the index offers: nothing is downloaded, nothing of a package runs, and what only
+an installation could show is said to be unchecked.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +16,7 @@ from dataclasses import dataclass
 from packaging.version import Version
 
 from vaibify_lab.ceremony.index import OfferedFile, ask, configured_indexes, host_of
+from vaibify_lab.ceremony.packages_inside import PinnedImage, check_inside
 from vaibify_lab.ceremony.report import TierProblem, TierReport, problem, some
 from vaibify_lab.core.errors import CannotCheck
 from vaibify_lab.envelope.lock import NAME, Lock, LockedPackage, parse_lock
@@ -33,8 +36,10 @@ def check_packages(
     *,
     index_urls: Sequence[str] | None = None,
     offline: bool = False,
+    image: PinnedImage | None = None,
+    why_not: str | None = None,
 ) -> TierReport:
-    """Check a lock as far as that goes without its environment.
+    """Check a lock, inside the pinned image where there is one.
 
     Parameters
     ----------
@@ -46,6 +51,10 @@ def check_packages(
         Indexes to ask; by default those of pip's and uv's environment variables.
     offline : bool
         Ask nobody: then the structure alone can be said.
+    image : PinnedImage, optional
+        The pinned image, pulled.
+    why_not : str, optional
+        Why there is none, when somebody may wonder.
     """
     if lock_bytes is None:
         return _without_lock(declared_none)
@@ -58,6 +67,18 @@ def check_packages(
     if not lock.packages:
         return TierReport(_TIER, "passed", NONE_DECLARED)
     urls = configured_indexes(os.environ) if index_urls is None else index_urls
+    if image is not None and not offline:
+        found, why_not = check_inside(lock, lock_bytes, image, lambda some: _most(some, urls))
+        if found is not None:
+            return found
+    report = _by_the_index(lock, urls, offline)
+    if why_not is None:
+        return report
+    note = f"not checked inside the pinned image: {why_not}"
+    return dataclasses.replace(report, warnings=(note, *report.warnings))
+
+
+def _by_the_index(lock: Lock, urls: Sequence[str], offline: bool) -> TierReport:
     if offline or not urls:
         return _structure_only(lock, "offline, as asked" if offline else "no index is to be asked")
     names = sorted({one.name for one in lock.packages if one.url is None})
@@ -66,6 +87,21 @@ def check_packages(
     except CannotCheck as error:
         return _structure_only(lock, error.text)
     return _report(lock, offers, urls)
+
+
+def _most(packages: Sequence[LockedPackage], urls: Sequence[str]) -> int | None:
+    """Return at most how many bytes are to come: the largest listed file of each package."""
+    try:
+        offers = ask(sorted({one.name for one in packages}), urls) if urls else {}
+    except CannotCheck:
+        return None
+    total = 0
+    for one in packages:
+        sizes = [file.size for file in offers.get(one.name, ()) if file.sha256 in one.hashes]
+        if not sizes or None in sizes:
+            return None
+        total += max(size for size in sizes if size is not None)
+    return total
 
 
 def _without_lock(declared_none: bool) -> TierReport:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vaibify_lab.ceremony.engine_here import EngineHere
 from vaibify_lab.ceremony.image import check_image_file
 from vaibify_lab.ceremony.integrity import check_integrity
 from vaibify_lab.ceremony.packages import check_packages
@@ -46,6 +47,11 @@ class Telling:
     done: Callable[[int, str, Sequence[str]], None]
     progress: Progress | None = None
     event: Callable[[dict[str, Any]], None] | None = None
+
+    def preparing(self, text: str) -> None:
+        """Tell what is done before an answer: a pull, a download."""
+        if self.event is not None:
+            self.event({"event": "preparing", "text": text})
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +110,11 @@ def reproduce(opened: Opened, asked: Asked, telling: Telling) -> Reproduction:
     if asked.skip >= {1, 2, 3}:
         raise UsageError("every tier is skipped, so nothing would be confirmed")
     workflows, fault = _workflows(opened, asked.workflow)
+    engine = EngineHere(opened, telling.preparing)
     checks: tuple[Callable[[], TierReport], ...] = (
         lambda: _integrity(opened, workflows, fault, telling.progress),
-        lambda: _packages(opened, workflows),
-        lambda: _image(opened),
+        lambda: _packages(opened, workflows, engine),
+        lambda: _image(opened, engine),
     )
     tiers = []
     for number, check in enumerate(checks, 1):
@@ -173,16 +180,21 @@ def _integrity(
     )
 
 
-def _packages(opened: Opened, workflows: Sequence[Workflow]) -> TierReport:
+def _packages(opened: Opened, workflows: Sequence[Workflow], engine: EngineHere) -> TierReport:
     data = opened.tree.read(LOCK) if opened.tree.lstat(LOCK) is not None else None
     declared_none = bool(workflows) and all(one.no_python_packages for one in workflows)
-    return check_packages(data, declared_none)
+    if data is None or declared_none:
+        return check_packages(data, declared_none)
+    image, why = engine.pinned_image()
+    return check_packages(data, declared_none, image=image, why_not=why)
 
 
-def _image(opened: Opened) -> TierReport:
+def _image(opened: Opened, engine: EngineHere) -> TierReport:
     if opened.tree.lstat(environment.NAME) is None:
         return check_image_file(None)
-    return check_image_file(opened.tree.read(environment.NAME))
+    client, why = engine.client()
+    data = opened.tree.read(environment.NAME)
+    return check_image_file(data, client=client, why=why, tell=engine.tell)
 
 
 def _lines(report: TierReport) -> list[str]:

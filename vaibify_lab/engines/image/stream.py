@@ -17,6 +17,7 @@ KEPT = 400  # lines of a step that are kept to say why it failed
 SAID = 8  # ... of which the error tells so many
 _LONGEST = 2000
 _STEP = re.compile(r"(?i)step (\d+)/(\d+) ?: (.*)")
+_CHATTER = re.compile(r" ---> |Removing intermediate container ")
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _ID = re.compile(r"sha256:[0-9a-f]{64}")
 
@@ -63,7 +64,7 @@ class _Build:
             self.step, self.steps = int(begun[1]), int(begun[2])
             self.instruction = begun[3]
             self.said.clear()
-        elif text:
+        elif text and not _CHATTER.match(text):
             self.said.append(text)
         if text:
             self.tell(BuildLine(self.step, self.steps, text))

@@ -156,7 +156,8 @@ class Runner:
         self, opened: Opened, look: Look, planned: tuple[Planned, ...], engine: LocalEngine
     ) -> None:
         """Say what is wrong before anything runs; the first error refuses the run."""
-        slugs = [one.slug for one in planned if one.action != "skip"]
+        asked = self.options.steps  # one that cannot be run is refused, not passed over
+        slugs = [one.slug for one in planned if one.action != "skip" or one.slug in asked]
         inspection = inspect(opened, look, engine, self.options.steps)
         findings = preflight(inspection, slugs)
         for one in findings:

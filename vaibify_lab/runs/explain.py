@@ -116,11 +116,11 @@ def _cause(line: str) -> Reason | None:
     found = _PYTHON_MODULE.search(line)
     if found:
         action = "add it to requirements.in, then: jupyter vaibify envelope --only lock"
-        text = f"Python module {found[1].rstrip('.')!r} is not in its environment"
+        text = f"imports {found[1].rstrip('.')!r}, which is not in its environment"
         return Reason("missing-module", text, None, action)
     found = _R_PACKAGE.search(line)
     if found:
-        text = f"R package {found[1]!r} is not in its environment"
+        text = f"loads the R package {found[1]!r}, which is not in its environment"
         return Reason("missing-module", text, None, "install it where the step runs")
     files = _names_of_files(line)
     if files:
@@ -164,7 +164,7 @@ def _below_or_alike(name: str, known: list[str]) -> list[str]:
 
 def _status_text(status: int) -> str:
     if status == 127:
-        return "a command was not found (exit status 127)"
+        return "called a command that was not found (exit status 127)"
     if status > 128:
         number = status - 128
         known = {one.value: one.name for one in signal.Signals}

@@ -101,17 +101,17 @@ class Guard:
 
     def _git(self) -> Iterator[Reason]:
         if self.git.changed():
-            text = "git's hooks or executing configuration changed while it ran"
+            text = "ran while git's hooks or executing configuration changed"
             yield Reason("git-changed", text, ".git", "look at .git/hooks and .git/config")
             return
         state = self.context.repository.snapshot()
         if (state.branch, state.commit) != self.commit:
-            text = "git's branch or commit changed while it ran"
+            text = "ran while git's branch or commit changed"
             self.context.journal.write("warning", step=self.step.slug, text=text, path=".git/HEAD")
 
     def _facts(self) -> Iterator[Reason]:
         for path in self.context.facts.changed_by_others(self.facts, self.step.slug):
-            text = f"the fact {path} was changed while it ran, and not by the runner"
+            text = f"ran while the fact {path} was changed, and not by the runner"
             yield Reason("fact-changed", text, path, f"git checkout -- {path}")
 
     def _sorted(self, paths: tuple[str, ...]) -> tuple[list[Reason], list[str]]:
@@ -160,7 +160,7 @@ class Guard:
 
 
 def _forbidden(path: str) -> Reason:
-    text = f"{shown(path)} changed while it ran, and is not its own to write"
+    text = f"ran while {shown(path)} was changed, which is not its own to write"
     return Reason("forbidden-write", text, path, f"git checkout -- {shown(path)}")
 
 

@@ -89,7 +89,9 @@ class Judge:
             return self._ended("interrupted", Reason("engine-lost", detail), undeclared)
         if self.timed_out:
             text = f"was stopped after its time limit of {self.step.timeout_seconds:g} seconds"
-            return self._ended("failed", Reason("time-out", text), undeclared)
+            return self._ended(
+                "failed", Reason("time-out", text, None, "raise fTimeoutSeconds"), undeclared
+            )
         if self.ended.stopped:
             reason = Reason("stopped", "was stopped on request")
             return self._ended("interrupted", reason, undeclared)
@@ -141,7 +143,7 @@ class Judge:
         now = stamps(self.context.tree, self.consumed.stamps)
         for path, seen in self.consumed.stamps.items():
             if now[path] != seen:
-                text = f"{shown(path)} changed while it was running"
+                text = f"ran while {shown(path)} was changed"
                 yield Reason("changed-while-running", text, path, "jupyter vaibify run")
 
     def _outputs(self, undeclared: Sequence[str]) -> dict[str, str] | Reason:
@@ -163,7 +165,7 @@ class Judge:
         }
         for path in dict.fromkeys((*self.kept, *kept)):
             if kept.get(path) != self.kept.get(path):
-                text = f"{shown(path)} is not that of the last passed run"
+                text = f"left {shown(path)} other than its last passed run did"
                 return Reason("data-changed", text, path, f"jupyter vaibify run {self.step.slug}")
         return {**self.kept, **found}
 
@@ -178,7 +180,7 @@ def _listed(tree: Tree, outputs: Sequence[str]) -> list[str] | Reason:
         try:
             below = tree.list_files(output)
         except VaibifyError as error:
-            return Reason("output-unusable", f"output {error}", output)
+            return Reason("output-unusable", f"left an unusable output: {error}", output)
         if not below:
             return Reason("output-missing", f"left its output folder {output} empty", output)
         paths += below

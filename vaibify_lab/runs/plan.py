@@ -66,7 +66,7 @@ def plan(
         reason = _unfit(step, plot_only)
         if reason is not None:
             text, action = reason
-            if slug in selection.steps:
+            if slug in selection.steps and action is not None:
                 raise UsageError(f"step {slug!r} {text}", where=workflow.path, action=action)
             planned.append(Planned(slug, "skip", text))
         elif wanted[slug] == "run":
@@ -77,13 +77,13 @@ def plan(
     return _without_idle_ends(workflow, planned, frozenset(fit))
 
 
-def _unfit(step: Step, plot_only: bool) -> tuple[str, str] | None:
-    """Return why a step cannot be run, and what to do about it."""
+def _unfit(step: Step, plot_only: bool) -> tuple[str, str | None] | None:
+    """Return why a step cannot be run, and what to do about it (None: preflight says that)."""
     if not step.enabled:
         return "is disabled", "set bEnabled to true"
     if step.interactive or step.notebook:
         kind = "interactive" if step.interactive else "a notebook"
-        return f"is {kind}, which this version cannot run yet", "leave it out of the run"
+        return f"is {kind}, which this version cannot run yet", None
     if plot_only and not (step.plot_commands and step.plot_files):
         return "makes no plots by saPlotCommands and saPlotFiles", "run it without --plot-only"
     return None

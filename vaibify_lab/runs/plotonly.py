@@ -41,7 +41,7 @@ def kept_data(context: RunContext, step: Step, passed: RunRecord | None) -> dict
     world = context.observer.step_world(context.workflow, data, context.project, before)
     first = next(differences.since(data, before, context.workflow, world), None)
     if first is not None:
-        text = f"its data are not those that would be made now: {first.text}"
+        text = f"has data that would not come out so now: {first.text}"
         return Reason("data-stale", text, first.path, action)
     return dict(before.pins.outputs)
 

@@ -76,10 +76,8 @@ class StepRun:
         except Refused as refused:
             return Verdict("failed", refused.reason)
         except VaibifyError as error:
-            reason = Reason(error.code, error.text, error.where, error.action)
-            if error.where:
-                reason = dataclasses.replace(reason, text=f"{error.where}: {error.text}")
-            return Verdict("failed", reason)
+            text = f"could not be run: {error.where or 'it'} {error.text}"
+            return Verdict("failed", Reason(error.code, text, error.where, error.action))
         finally:
             if self._stage is not None:
                 self._stage.remove()
@@ -112,7 +110,7 @@ class StepRun:
         for role, paths in (("input", inputs), ("code", code)):
             for path in paths:
                 if states[path].kind != "file":
-                    text = f"{role} {describe(path, states[path])}"
+                    text = f"could not be run: {role} {describe(path, states[path])}"
                     raise Refused(Reason(f"{role}-{states[path].kind}", text, path))
         self._attempt = dataclasses.replace(
             self._attempt,
@@ -233,7 +231,7 @@ class StepRun:
             self._undo(step.outputs)
         if isinstance(error, DiskFull):
             delete(context.folder.path / "leftovers" / step.slug)
-        reason = Reason(error.code, f"its record {error.text}")
+        reason = Reason(error.code, f"could not be recorded: {error.where or 'it'} {error.text}")
         verdict = Verdict("failed", reason, record.exit_code, undeclared=record.undeclared_writes)
         failed = record_of(context, step, verdict, self._attempt, self.previous, record.seconds)
         self._write(failed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import select
 import struct
 import subprocess
 import sys
@@ -70,9 +71,13 @@ def on_a_terminal(
     *words: str,
     columns: int = 80,
     typed: str = "",
+    after: str = "",
     env: Mapping[str, str] | None = None,
 ) -> Done:
-    """Run the command on a terminal; both streams come back as ``out``."""
+    """Run the command on a terminal of its own; both streams come back as ``out``.
+
+    ``typed`` is typed as soon as ``after`` was said.
+    """
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     process = subprocess.Popen(
@@ -83,18 +88,24 @@ def on_a_terminal(
         stdout=theirs,
         stderr=theirs,
         start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
     )
     os.close(theirs)
-    if typed:
-        os.write(ours, typed.encode())
-    said = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:  # the other side is closed
-            break
-        if not piece:
-            break
+    said, pending = b"", typed.encode()
+    while piece := _read(ours):
         said += piece
+        if pending and after.encode() in said:
+            os.write(ours, pending)
+            pending = b""
     os.close(ours)
     return Done(process.wait(60), said.decode("utf-8", "surrogateescape"), "")
+
+
+def _read(terminal: int) -> bytes:
+    """Return what was said next; nothing once the other side is closed."""
+    if not select.select([terminal], [], [], 120)[0]:
+        raise TimeoutError("nothing was said for two minutes")
+    try:
+        return os.read(terminal, 65536)
+    except OSError:
+        return b""

@@ -162,7 +162,7 @@ class TestReproducible:
                     "not-in-container",
                     "step 'b' has no run in a container of the pinned image",
                     None,
-                    "jupyter vaibify run --engine docker",
+                    "containers are not available in this version",
                 ),
             ),
         )

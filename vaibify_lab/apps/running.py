@@ -67,7 +67,7 @@ def make_run(project: Project, options: RunOptions, screen: Screen, verb: str) -
         raise refusal(ending or {"text": f"run {folder.run_id} ended without a word"})
     if options.tests_only and not teller.tested and ending["outcome"] == "passed":
         raise NotPassed("no test was run: no step asked for has tests of that kind")
-    if ending["outcome"] == "passed" and not stop.asked:
+    if ending["outcome"] == "passed" and not stop.asked and not teller.faults:
         return 0
     said = _left(ending) if stop.asked else _first(teller, ending)
     screen.failed(f"{COMMAND} {verb}: {said}")

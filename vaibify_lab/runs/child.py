@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from vaibify_lab.core.errors import PreflightFailed, UsageError, VaibifyError
-from vaibify_lab.core.model import Workflow
 from vaibify_lab.envelope.environment import EnvironmentFile
+from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs import enveloping, turning
-from vaibify_lab.runs.context import Busy, Circumstance, RunContext
+from vaibify_lab.runs.cleaning import clean
+from vaibify_lab.runs.context import Busy, Circumstance, Protected, RunContext
 from vaibify_lab.runs.engine_choice import Chosen, choose
 from vaibify_lab.runs.execute import Scheduler, watch_stop
+from vaibify_lab.runs.guard import prevents
 from vaibify_lab.runs.inspecting import engine_facts, inspect
 from vaibify_lab.runs.journal import JournalWriter, RunFolder, now, run_folders
 from vaibify_lab.runs.live import CURRENT
@@ -51,17 +53,16 @@ class Runner:
     def main(self) -> int:
         """Run; return 0 when everything asked for passed."""
         self._mind_signals()
-        lock = RunLock(self.root)
+        lock = RunLock(Tree(self.root))
         try:
             lock.acquire({"run_id": self.folder.run_id, "person": self.person, "since": now()})
-        except VaibifyError as error:
-            return self._refuse(error)
-        try:
-            return self._under_lock()
+            try:
+                return self._under_lock()
+            finally:
+                lock.release()
         except VaibifyError as error:
             return self._refuse(error)
         finally:
-            lock.release()
             self.journal.close()
 
     def _mind_signals(self) -> None:
@@ -84,7 +85,7 @@ class Runner:
         opened = Opened(self.root)
         process = ProcessId.mine().to_json()
         self.journal.write("runAccepted", run_id=self.folder.run_id, process=process)
-        recover(opened.tree, self.journal)
+        recover(opened, self.journal)
         opened.tree.write(CURRENT, self.folder.run_id.encode("ascii") + b"\n")
         _prune(self.root, self.folder)
         look = opened.look(self.options.workflow)
@@ -107,18 +108,29 @@ class Runner:
             isolation=engine.isolation,
             plan=[{"slug": one.slug, "action": one.action, "why": one.why} for one in planned],
         )
+        if context.is_sealed() and not prevents(engine, "read"):
+            text = "sealed, but here a step can read the rest of the repository by absolute path"
+            self.journal.write("warning", text=f"{text}: nothing is proven")
         was_green = turning.all_are_green(opened)
         outcomes = self._walk(context, planned)
-        if turning.envelope_if_turned_green(opened, was_green):
-            self.journal.write("note", text="everything is green: the envelope was written")
+        self._envelope(opened, was_green)
         opened.cache.save()
         return self._complete(outcomes)
+
+    def _envelope(self, opened: Opened, was_green: bool) -> None:
+        """Write the envelope when everything has just turned green; that fails no run."""
+        try:
+            if turning.envelope_if_turned_green(opened, was_green):
+                self.journal.write("note", text="everything is green: the envelope was written")
+        except VaibifyError as error:
+            self.journal.write("warning", text=f"the envelope was not written: {error}")
 
     def _tell(self, text: str) -> None:
         self.journal.write("preparing", text=text)
 
     def _plan(self, look: Look) -> tuple[Planned, ...]:
-        planned = plan(look.workflow, look.reports, self.options.selection)
+        selection, plot_only = self.options.selection, self.options.plot_only
+        planned = plan(look.workflow, look.reports, selection, plot_only=plot_only)
         if not look.workflow.steps:
             raise UsageError("the workflow has no step", where=look.workflow.path)
         return planned
@@ -131,7 +143,8 @@ class Runner:
         pinned: EnvironmentFile | None,
     ) -> None:
         """Say what is wrong before anything runs; the first error refuses the run."""
-        slugs = [one.slug for one in planned if one.action != "skip"]
+        asked = self.options.steps  # one that cannot be run is refused, not passed over
+        slugs = [one.slug for one in planned if one.action != "skip" or one.slug in asked]
         facts = engine_facts(opened, self.options, pinned)
         inspection = inspect(opened, look, facts, self.options.steps)
         findings = preflight(inspection, slugs)
@@ -174,17 +187,18 @@ class Runner:
                 "cpus": str(os.cpu_count() or 1),
                 "libc": " ".join(platform.libc_ver()).strip(),
             },
-            commit=opened.repository.snapshot().commit,
             epoch=epoch,
             lock=chosen.lock,
             image=look.world.image,
         )
 
     def _walk(self, context: RunContext, planned: tuple[Planned, ...]) -> dict[str, str]:
+        if self.options.clean and not self.options.tests_only:
+            clean(context, planned)
         ended = threading.Event()
         watcher = threading.Thread(target=watch_stop, args=(context, ended), daemon=True)
         watcher.start()
-        jobs = self.options.jobs or context.workflow.jobs or len(os.sched_getaffinity(0))
+        jobs = self.options.jobs or context.workflow.jobs or _processors()
         try:
             return dict(Scheduler(context, planned, max(1, jobs)).run())
         finally:
@@ -193,7 +207,7 @@ class Runner:
     def _complete(self, outcomes: dict[str, str]) -> int:
         values = set(outcomes.values())
         outcome = "passed"
-        if values & {"failed", "blocked", "tests-failed"}:
+        if values & {"failed", "blocked", "tests-failed", "differs"}:
             outcome = "failed"
         if self.stopping.is_set() or "interrupted" in values:
             outcome = "interrupted"
@@ -202,21 +216,31 @@ class Runner:
 
 
 def _cores(asked: int) -> int:
-    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, here - 1) if asked < 1 else asked
+    return max(1, _processors() - 1) if asked < 1 else asked
 
 
-def _protected(opened: Opened) -> frozenset[str]:
-    """Return what no step may write unless it declares it: workflows, envelope, all outputs."""
-    paths = set(opened.workflow_paths()) | {enveloping.MANIFEST, *enveloping.ALONGSIDE}
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _protected(opened: Opened) -> Protected:
+    """Return what no step may write unless it declares it: workflows, envelope, all that is named.
+
+    Of every workflow of the repository; one that cannot be read protects itself alone.
+    """
+    files = set(opened.workflow_paths()) | {enveloping.MANIFEST, *enveloping.ALONGSIDE}
+    folders: set[str] = set()
     for path in opened.workflow_paths():
         with suppress(VaibifyError):
-            workflow: Workflow = opened.workflow(path)
-            for step in workflow.steps:
-                paths.update(opened.observer.expand((*step.outputs, *step.declared_inputs)))
-                paths.update(opened.observer.code_of(step).files)
-                paths.update(opened.observer.test_files(step))
-    return frozenset(paths)
+            for step in opened.workflow(path).steps:
+                declared = (*step.outputs, *step.declared_inputs)
+                folders.update(one for one in declared if one.endswith("/"))
+                files.update(one for one in declared if not one.endswith("/"))
+                files.update(opened.observer.code_of(step).files)
+                files.update(opened.observer.test_files(step))
+    return Protected(frozenset(files), tuple(sorted(folders)))
 
 
 def _prune(root: Path, current: RunFolder) -> None:

@@ -11,7 +11,7 @@ from vaibify_lab.core.commands import Named, looks_like_code, named_by
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.facts import Facts, RunRecord, SignOffs, TestMarker
 from vaibify_lab.core.model import Step, Workflow
-from vaibify_lab.core.observed import FileState, GitSnapshot
+from vaibify_lab.core.observed import GitSnapshot
 from vaibify_lab.core.world import Live, World
 from vaibify_lab.envelope import environment
 from vaibify_lab.files.clone_reasons import GITLINK, above, ignore_rules
@@ -24,14 +24,6 @@ from vaibify_lab.runs.project_file import ProjectFile
 
 LOCK = "requirements.lock"
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
-
-
-@dataclass(frozen=True, slots=True)
-class Consumed:
-    """The states of a step's inputs and code at one moment."""
-
-    inputs: Mapping[str, FileState]
-    code: Mapping[str, FileState]
 
 
 @dataclass(slots=True)
@@ -115,14 +107,9 @@ class Observer:
             machine=machine_id(),
         )
 
-    def consumed(self, step: Step) -> Consumed:
-        """Return the states of what a step would consume now."""
-        inputs = Folders(self.tree).expand(step.inputs)
-        code = self.code_of(step).files
-        files = self.cache.observe(dict.fromkeys((*inputs, *code)))
-        return Consumed(
-            {path: files[path] for path in inputs}, {path: files[path] for path in code}
-        )
+    def consumed_paths(self, step: Step) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the files that a step would consume now: inputs, then code."""
+        return self.expand(step.inputs), self.code_of(step).files
 
     def step_world(
         self, workflow: Workflow, step: Step, project: ProjectFile, record: RunRecord

@@ -137,7 +137,9 @@ class Opened:
 
     def local_is_tracked(self) -> bool:
         """Tell whether the repository ships files that only this machine may write."""
-        return any(path.startswith(LOCAL + "/") for path in self.repository.snapshot().index)
+        dotted = (path.casefold() for path in self.repository.snapshot().index if path[0] == ".")
+        whole = (".vaibify", LOCAL)  # an entry of that name is a link or a submodule
+        return any(path in whole or path.startswith(LOCAL + "/") for path in dotted)
 
     def _named(self, named: str, paths: tuple[str, ...]) -> str:
         by_stem = [one for one in paths if one.rsplit("/", 1)[-1].removesuffix(".json") == named]

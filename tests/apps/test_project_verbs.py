@@ -125,6 +125,18 @@ def test_status_is_exit_0_and_the_same_for_all_and_for_one(ran: Made) -> None:
     )
 
 
+def test_e07_answers_that_agree(ran: Made) -> None:
+    ran.sign("make")
+    ran.write("out/a.txt", "changed\n")
+    whole = json.loads(vaibify(ran.root, "status", "--json").out)
+    assert json.loads(vaibify(ran.root / "data", "verify", "--json").out) == whole
+    assert ran.project().report().to_json() == whole
+    for step in whole["steps"]:
+        one = json.loads(vaibify(ran.root, "status", step["slug"], "--json").out)
+        assert one == whole | {"steps": [step]}
+        assert step["slug"] in vaibify(ran.root, "status", step["name"]).out
+
+
 def test_status_always_says_what_the_isolation_was(ran: Made) -> None:
     done = vaibify(ran.root, "status")
     assert "not in a container" in done.out

@@ -95,8 +95,10 @@ class Lab:
     def expand(self, paths: Iterable[str]) -> list[str]:
         found: dict[str, None] = {}
         for path in paths:
-            below = sorted(one for one in self.files if one.startswith(path))
-            found.update(dict.fromkeys(below if path.endswith("/") else [path]))
+            if path.endswith("/"):
+                found.update(dict.fromkeys(sorted(x for x in self.files if x.startswith(path))))
+            else:
+                found[path] = None
         return list(found)
 
     def bytes_of(self, paths: Iterable[str]) -> Bytes:

@@ -349,6 +349,31 @@ def test_a_step_that_has_no_output_can_be_green():
     assert said(lab.reports()["a"]) == "current none passed green"
 
 
+def test_a_step_that_declares_no_input_is_not_green_though_all_else_is():
+    lab = Lab(document(step("A", saDataFiles=["a"], bNoTests=True)), {})
+    lab.finish(["a"])
+    assert said(lab.reports()["a"]) == "current none passed | inputs-undeclared"
+    lab.declared("a")["bNoInputData"] = True
+    assert said(lab.reports()["a"]) == "current none passed green"
+
+
+@pytest.mark.parametrize(
+    ("ran_in", "pinned", "expected"),
+    [(IMAGE, IMAGE, True), (IMAGE, None, False), (None, IMAGE, False), (None, None, False),
+     (IMAGE, "sha256:" + "b" * 64, False)],
+)  # fmt: skip
+def test_a_run_in_the_pinned_image(lab, ran_in, pinned, expected):
+    record(lab, image=ran_in)
+    lab.image = pinned
+    assert lab.reports()["fit"].in_pinned_image is expected
+
+
+def test_a_step_that_never_passed_is_in_no_image(lab):
+    lab.records.clear()
+    lab.image = IMAGE
+    assert lab.reports()["fit"].in_pinned_image is False
+
+
 class TestCategories:
     """Each kind of test by itself, and the worst of them as the whole."""
 
@@ -505,6 +530,12 @@ class TestNotes:
     def test_an_acknowledged_failure_is_told(self, lab):
         lab.run("fit", passes=False, acknowledged="now")
         assert self.notes(lab)[0] == ("acknowledged", "a later run failed; that was acknowledged")
+
+    def test_only_an_acknowledged_failure_is_told(self, lab):
+        lab.run("fit", passes=False)
+        assert [code for code, _ in self.notes(lab)] == ["unsigned"]
+        lab.run("clean", acknowledged="now")
+        assert [code for code, _ in self.notes(lab, "clean")] == ["unsigned"]
 
     def test_few_of_many_undeclared_writes(self, lab):
         record(lab, undeclared_writes=tuple(f"x{n}" for n in range(50)))

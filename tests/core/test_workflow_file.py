@@ -121,6 +121,13 @@ def test_defaults():
     assert made.stem == "co2 fits"
 
 
+@pytest.mark.parametrize("path", [".json", "a/..json", "a/...json"])
+def test_a_file_whose_facts_would_lie_elsewhere(path):
+    with pytest.raises(InvalidFile) as caught:
+        parse(json.dumps(document(step("A"))).encode(), path)
+    assert str(caught.value) == f"{path}: has a name that no folder of facts can have"
+
+
 @pytest.mark.parametrize(
     ("keys", "kind"),
     [

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # what it imports would make --help slow
 
 Namespace = argparse.Namespace
 COMMAND = "jupyter vaibify"
+_OUTCOMES = ("passed", "skipped", "failed", "tests-failed", "interrupted", "blocked")
 _UNKNOWN = "unrecognized arguments: "
 _ARGUMENT = re.compile(r"argument (?:-\w/)?(\S+?)(?:/\S+)?: ")
 
@@ -136,3 +137,11 @@ def nearest(word: str, known: Iterable[str]) -> str:
 def count_of(number: int, noun: str) -> str:
     """Return ``1 step``, ``2 steps``."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def counted(outcomes: Iterable[str]) -> str:
+    """Return how many steps came to which outcome, the good ones first."""
+    given = list(outcomes)
+    known = [one for one in _OUTCOMES if one in given]
+    order = dict.fromkeys((*known, *given))
+    return ", ".join(f"{given.count(one)} {one}" for one in order)

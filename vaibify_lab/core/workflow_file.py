@@ -13,12 +13,11 @@ from vaibify_lab.core.model import CATEGORIES, Step, StepResources, TestSuite, W
 from vaibify_lab.core.naming import Names, slugs_of
 from vaibify_lab.core.references import ROOM, ROOT, SYMBOLIC, Expander, Outputs, stems_of
 from vaibify_lab.core.rules import Producers, check_paths_of_step, check_workflow, producers_of
-from vaibify_lab.core.workflow_keys import STEP, TOP, check_format
+from vaibify_lab.core.workflow_keys import STEP, TOP, check_format, check_keys
 
 _OUTPUT_KEYS = ("saDataFiles", "saPlotFiles", "saOutputFiles")
 _MOST_INPUTS = 2_000_000  # of all steps together: a dependency on a step stands for all it makes
 _MOST_WARNINGS = 100
-_IN_STEP = re.compile(r"\.listSteps\[([0-9]+)\]\.(.+)", re.DOTALL)
 
 
 def parse(data: bytes, path: str) -> Workflow:
@@ -40,7 +39,7 @@ def parse(data: bytes, path: str) -> Workflow:
         raise InvalidFile("has a name that no folder of facts can have", where=path)
     value = jsonio.loads(data, path)
     check_format(value, path)
-    _check_keys(value, path)
+    check_keys(value, path)
     builder = _Builder(value, path)
     try:
         return builder.build()

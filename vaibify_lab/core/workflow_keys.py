@@ -170,6 +170,7 @@ TOP_KEYS: dict[str, Key] = {
     "listSteps": Key(Listed(STEP), True, "The steps, in the order that {Step01...} counts."),
 }
 TOP = _shape(TOP_KEYS, ("sFormat", "listSteps"))
+_IN_STEP = re.compile(r"\.listSteps\[([0-9]+)\]\.(.+)", re.DOTALL)
 
 
 def check_format(value: Any, path: str) -> None:
@@ -196,8 +197,13 @@ def check_format(value: Any, path: str) -> None:
     raise InvalidFile(f"sFormat: expected {FORMAT!r}, found {said!r:.60}", where=path)
 
 
-def _check_keys(value: Mapping[str, Any], path: str) -> None:
-    """Refuse the first key that does not hold what is expected, naming its step."""
+def check_keys(value: Mapping[str, Any], path: str) -> None:
+    """Refuse the first key that does not hold what is expected, naming its step.
+
+    Raises
+    ------
+    InvalidFile
+    """
     found = TOP.fault(value)
     if found is None:
         return

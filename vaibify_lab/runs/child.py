@@ -88,6 +88,7 @@ class Runner:
         recover(opened, self.journal)
         opened.tree.write(CURRENT, self.folder.run_id.encode("ascii") + b"\n")
         _prune(self.root, self.folder)
+        was_green = turning.all_are_green(opened)  # before its steps are queued
         look = opened.look(self.options.workflow)
         planned = self._plan(look)
         pinned = enveloping.read_environment(opened)
@@ -111,7 +112,6 @@ class Runner:
         if context.is_sealed() and not prevents(engine, "read"):
             text = "sealed, but here a step can read the rest of the repository by absolute path"
             self.journal.write("warning", text=f"{text}: nothing is proven")
-        was_green = turning.all_are_green(opened)
         outcomes = self._walk(context, planned)
         self._envelope(opened, was_green)
         opened.cache.save()

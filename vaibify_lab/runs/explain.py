@@ -113,6 +113,10 @@ def _cause(line: str) -> Reason | None:
     if any(text in line for text in _INPUT):
         text = "asked for input; a step runs without a terminal"
         return Reason("asked-for-input", text, None, "read it from a file or the command")
+    if "Read-only file system" in line:
+        text = f"wrote where it may not: {shown(line[:300])}"
+        action = "declare what it writes as an output, or set bWriteAnywhere"
+        return Reason("read-only", text, None, action)
     found = _PYTHON_MODULE.search(line)
     if found:
         action = "add it to requirements.in, then: jupyter vaibify envelope --only lock"

@@ -6,7 +6,7 @@ import getpass
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from vaibify_lab.ceremony.check import check
 from vaibify_lab.ceremony.report import some
@@ -27,6 +27,10 @@ from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.start import start_run
 from vaibify_lab.runs.vouching import ToSign
+
+if TYPE_CHECKING:
+    from vaibify_lab.engines.image.stream import BuildLine
+    from vaibify_lab.runs.imaging import BuildReport
 
 Part = Literal["manifest", "lock", "environment"]
 
@@ -246,6 +250,22 @@ class Project:
             count = enveloping.write_manifest(self.opened)
             written.append((enveloping.MANIFEST, f"{count} files"))
         return written
+
+    def build(
+        self,
+        *,
+        base_image: str | None = None,
+        no_cache: bool = False,
+        push: str | None = None,
+        tell: Callable[[BuildLine], None],
+    ) -> BuildReport:
+        """Build the project's image, look into it and pin it; with ``push``, push it too."""
+        from vaibify_lab.engines.image.client import connect
+        from vaibify_lab.runs.image_inputs import BuildAsked
+        from vaibify_lab.runs.imaging import build_project
+
+        self._require_idle()
+        return build_project(self.opened, connect(), BuildAsked(base_image, no_cache, push), tell)
 
     def reproduce(self, asked: Asked, telling: Telling) -> Reproduction:
         """Confirm the project as a stranger would."""

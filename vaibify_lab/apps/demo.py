@@ -28,25 +28,24 @@ def _arguments(parser: Parser) -> None:
         "directory", nargs="?", default=DEFAULT, metavar="DIR", help=f"new or empty ({DEFAULT})"
     )
     parser.add_argument("--run", action="store_true", help="run, sign, envelope, clone, confirm")
-    parser.add_argument("--base-image", metavar="REF", help="not in this version: no containers")
+    parser.add_argument(
+        "--base-image", metavar="REF", help="what its image is built on (a slim public Python)"
+    )
 
 
 def _execute(given: Namespace, screen: Screen) -> int:
     from vaibify_lab.demo import write_demo
     from vaibify_lab.files.git import Repository
 
-    if given.base_image is not None:
-        screen.line(
-            "containers are not available in this version; the demo uses the embedded engine",
-            colour="yellow",
-        )
     place = Path(os.path.abspath(given.directory))
     write_demo(place)
+    if given.base_image is not None:
+        _name_base(place, given.base_image)
     repository = Repository.make(place)
     _commit(repository, ["."], "The demo: data, scripts, tests and the workflow")
     screen.line(f"{screen.symbol('✓', '+')} a project in four steps: {given.directory}")
     if given.run:
-        return _run(repository, screen)
+        return _run(repository, screen, given.base_image)
     for text in _next(given.directory):
         screen.line(text)
     screen.document({"repo": str(place)})
@@ -66,13 +65,61 @@ def _next(directory: str) -> list[str]:
     ]
 
 
-def _run(repository: Repository, screen: Screen) -> int:
+def _name_base(place: Path, image: str) -> None:
+    """Write the base image into the project's vaibify.yml, as its researcher would."""
+    from vaibify_lab.engines.image.reference import parse_reference
+
+    file = place / "vaibify.yml"
+    lines = file.read_text("utf-8").splitlines()
+    named = f"baseImage: {parse_reference(image)}"
+    changed = [named if line.startswith("baseImage:") else line for line in lines]
+    file.write_text("\n".join([*changed, ""]), "utf-8")
+
+
+def _build(project: Project, screen: Screen, asked: str | None) -> bool:
+    """Build the project's image; return whether it was pushed, so that others can pull it.
+
+    Without an engine, or without a base image to be had, the demo goes on outside a container; a
+    base image that was named must be had.
+    """
+    from vaibify_lab.core.errors import VaibifyError
+
+    _heading(screen, "Building its container image")
+    try:
+        built = project.build(
+            push=_own_registry(asked), tell=lambda line: screen.progress(f"  {line.text}")
+        )
+    except VaibifyError as error:
+        if asked is not None:
+            raise
+        screen.line(f"  no image: {error.text}", colour="yellow")
+        screen.line("  the demo uses the embedded engine: steps run outside a container")
+        return False
+    for text in built.warnings:
+        screen.line(f"  ! {text}", colour="yellow")
+    screen.line(f"  {built.image_name}: {built.config_digest[:19]}, {built.platform}")
+    return built.registry_digest is not None
+
+
+def _own_registry(base_image: str | None) -> str | None:
+    """Return where the demo's image is pushed: the base's own registry, if that is on loopback."""
+    from vaibify_lab.core.levels import is_loopback
+    from vaibify_lab.engines.image.reference import parse_reference
+
+    if base_image is None or not is_loopback(base_image):
+        return None
+    host = parse_reference(base_image).name.partition("/")[0]
+    return f"{host}/{DEFAULT}:latest"
+
+
+def _run(repository: Repository, screen: Screen, base_image: str | None) -> int:
     from vaibify_lab.project import Project
     from vaibify_lab.runs.options import RunOptions
 
     project = Project(repository.root)
     _heading(screen, "Pinning the packages (requirements.lock)")
     project.envelope("lock", lambda text: screen.progress(f"  {text}"))
+    pushed = _build(project, screen, base_image)
     _heading(screen, "Running every step and its tests")
     code = make_run(project, RunOptions(project.path, "all"), screen.of_one_document(), VERB.name)
     if code:
@@ -89,17 +136,17 @@ def _run(repository: Repository, screen: Screen) -> int:
     _heading(screen, "What is verified now (status)")
     report = project.report()
     report_view.show(screen, report, report.steps)
-    return _confirm_in_a_clone(repository, screen)
+    return _confirm_in_a_clone(repository, screen, [] if pushed else [3])
 
 
-def _confirm_in_a_clone(repository: Repository, screen: Screen) -> int:
+def _confirm_in_a_clone(repository: Repository, screen: Screen, skip: list[int]) -> int:
     from vaibify_lab.project import Project
 
     _heading(screen, "Cloning it, and confirming the clone as a stranger would (reproduce)")
     with tempfile.TemporaryDirectory(prefix="vaibify-demo-") as folder:
         clone = Path(folder, repository.root.name)
         repository.run("clone", "--quiet", str(repository.root), str(clone), transport=True)
-        found = confirm(Project(clone, cached=False), None, [3], screen)
+        found = confirm(Project(clone, cached=False), None, skip, screen)
         agrees = _by_hand(clone)
     said = {True: "agrees", False: "FAILED", None: "not here to ask"}[agrees]
     screen.line(f"sha256sum -c MANIFEST.sha256: {said}", colour=None if agrees else "yellow")

@@ -90,7 +90,7 @@ class Teller:
     def _run_started(self, event: Event) -> None:
         tier = (event.get("engine") or {}).get("tier", "")
         held = {
-            "container": "in a container",
+            "container": "in containers of the pinned image",
             "sandbox": f"in a sandbox ({tier}), not in a container",
             "none": "without isolation, not in a container",
         }.get(str(event.get("isolation")), str(event.get("isolation")))

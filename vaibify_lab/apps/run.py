@@ -26,7 +26,10 @@ def engine_options(parser: Parser) -> None:
     """Add the options of ``run`` and ``test`` that say where steps run."""
     parser.add_argument("--jobs", type=jobs, metavar="N", help="at most so many steps at once")
     parser.add_argument(
-        "--engine", choices=("local", "docker"), default="local", help="where steps run (local)"
+        "--engine",
+        choices=("auto", "docker", "local"),
+        default="auto",
+        help="where steps run (auto: in a container where an image is pinned, else local)",
     )
     parser.add_argument(
         "--tier",

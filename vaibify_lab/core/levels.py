@@ -12,7 +12,8 @@ from vaibify_lab.core.paths import shown
 from vaibify_lab.core.report import Reason, Rung, StepReport
 
 _ENVELOPE = "jupyter vaibify envelope"
-_LATER = "containers are not available in this version"
+_RUN = "jupyter vaibify run"
+_BUILD = "jupyter vaibify build"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +92,15 @@ def _reproducible(
     yield from _of_lock(workflow, envelope)
     if not reports:
         yield Reason("no-steps", "the workflow has no step")
-    for report in reports:
-        if report.isolation != "container" or not report.in_pinned_image:
-            text = f"step {report.slug!r} has no run in a container of the pinned image"
-            yield Reason("not-in-container", text, None, _LATER)
+    outside = [
+        report.slug
+        for report in reports
+        if report.isolation != "container" or not report.in_pinned_image
+    ]
+    if outside:
+        more = f" and {len(outside) - 5} more" if len(outside) > 5 else ""
+        text = f"no run in a container of the pinned image: {', '.join(outside[:5])}{more}"
+        yield Reason("not-in-container", text, None, _BUILD if envelope.image is None else _RUN)
     yield from _of_image(envelope)
     if not workflow.deterministic:
         text = "determinism is not declared"
@@ -134,7 +140,7 @@ def _of_image(envelope: Envelope) -> Iterator[Reason]:
     elif not envelope.environment_present:
         yield Reason("no-environment", "there is no environment.json", path, _ENVELOPE)
     if envelope.image is None:
-        yield Reason("no-image", "no image is pinned", path, _LATER)
+        yield Reason("no-image", "no image is pinned", path, _BUILD)
         return
     if envelope.registry is None:
         text = "the pinned image was never pushed: it has no registry digest"

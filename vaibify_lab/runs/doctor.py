@@ -135,8 +135,15 @@ def _tier() -> Finding:
 
 
 def _container() -> Finding:
-    text = "no container engine is used in this version: steps run outside a container"
-    return Finding("ok", "container", text)
+    """Ask the container engine for its name; without one steps run outside a container."""
+    from vaibify_lab.engines.image.client import connect
+
+    try:
+        version = connect().version()
+    except VaibifyError as error:
+        text = f"no container engine: {error.text}; steps run outside a container"
+        return Finding("warning", "container", text, action=error.action)
+    return Finding("ok", "container", f"container engine {version.get('Version', '')}".strip())
 
 
 def _by_hand() -> Iterator[Finding]:

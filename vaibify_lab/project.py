@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-import dataclasses
 import getpass
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from vaibify_lab.ceremony.publishable import publish_findings
+from vaibify_lab.ceremony.check import check
+from vaibify_lab.ceremony.report import some
 from vaibify_lab.ceremony.reproduce import Asked, Reproduction, Telling, reproduce
-from vaibify_lab.ceremony.standing import standing, to_be_committed
-from vaibify_lab.core.errors import (
-    BytesChanged,
-    MissingFile,
-    NotPassed,
-    ToolFailed,
-    ToolMissing,
-    UnknownStep,
-    UsageError,
-    VaibifyError,
-)
-from vaibify_lab.core.facts import FactFault, RunRecord, SignOff, SignOffs
+from vaibify_lab.ceremony.standing import standing
+from vaibify_lab.core.errors import NotPassed, RunInProgress, UnknownStep, VaibifyError
+from vaibify_lab.core.facts import FactFault, SignOff
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.levels import ladder
 from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.core.report import Rung, StepReport
-from vaibify_lab.engines.local.engine import LocalEngine
-from vaibify_lab.envelope.manifest import parse_manifest
-from vaibify_lab.files import signing
 from vaibify_lab.files.factstore import LOCAL
-from vaibify_lab.files.hashing import hash_many
-from vaibify_lab.runs import enveloping, turning
-from vaibify_lab.runs.history import RunSummary, summary
-from vaibify_lab.runs.inspecting import inspect
-from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow, now, read_events, run_folders
-from vaibify_lab.runs.live import ACKNOWLEDGED, current_run, is_ended, runner_of
+from vaibify_lab.runs import enveloping, vouching
+from vaibify_lab.runs.history import RunSummary, find_run, summary
+from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow, read_events, run_folders
+from vaibify_lab.runs.live import current_run, is_ended, runner_of
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
-from vaibify_lab.runs.preflight import preflight
 from vaibify_lab.runs.start import start_run
+from vaibify_lab.runs.vouching import ToSign
 
 Part = Literal["manifest", "lock", "environment"]
 
@@ -65,15 +51,6 @@ class Report:
             "levels": [rung.to_json() for rung in self.levels],
             "warnings": list(self.warnings),
         }
-
-
-@dataclass(frozen=True, slots=True)
-class ToSign:
-    """What a sign-off would sign: the run and the hashes of everything looked at."""
-
-    slug: str
-    run_id: str
-    hashes: dict[str, str]
 
 
 class Project:
@@ -179,7 +156,9 @@ class Project:
         return [summary(folder) for folder in self.runs()]
 
     def find_run(self, name: str | None = None) -> RunFolder:
-        """Return a run by its name or the beginning of it; the latest without a name.
+        """Return a run by its name or the beginning of it.
+
+        Without a name: the one in progress, else the latest.
 
         Raises
         ------
@@ -187,36 +166,17 @@ class Project:
             When there is none, or several begin so.
         """
         kept = self.runs()
-        found = [one for one in kept if one.run_id.startswith(name or "")]
-        if not kept:
-            raise MissingFile("no run is kept on this machine", action="jupyter vaibify run")
-        if not found or (len(found) > 1 and name is not None):
-            which = "no run" if not found else f"{len(found)} runs"
-            text = f"{which} of this machine begins with {name!r}"
-            raise MissingFile(text, action="jupyter vaibify runs lists them")
-        return found[-1]
+        current = self.current_run() if name is None else None
+        if current is not None and not is_ended(current):
+            return current
+        return find_run(kept, name)
 
     def check(self, *, publish: bool = False) -> list[Finding]:
         """Return what is wrong before anything runs; with ``publish``, also what a clone lacks.
 
         Nothing is installed or made to find this out.
         """
-        look = self.look()
-        slugs = [step.slug for step in look.workflow.steps]
-        found = preflight(inspect(self.opened, look, LocalEngine(), ()), slugs)
-        return [*found, *(self._publish_findings() if publish else ())]
-
-    def _publish_findings(self) -> list[Finding]:
-        opened = self.opened
-        workflows = [opened.workflow(path) for path in opened.workflow_paths()]
-        manifest = None
-        if opened.tree.lstat(enveloping.MANIFEST) is not None:
-            manifest = parse_manifest(opened.tree.read(enveloping.MANIFEST))
-        listed = [entry.path for entry in manifest.entries] if manifest else []
-        covered = dict.fromkeys((*enveloping.manifested(opened, workflows), *listed))
-        paths = to_be_committed(opened, workflows, tuple(covered))
-        blobs = opened.cache.blob_ids(paths, opened.repository.snapshot().object_format)
-        return publish_findings(opened.repository, blobs, manifest)
+        return check(self.opened, self.look(), publish=publish)
 
     def current_run(self) -> RunFolder | None:
         """Return the latest run."""
@@ -237,54 +197,13 @@ class Project:
         return folder
 
     def acknowledge(self, slugs: Sequence[str] = ()) -> list[str]:
-        """Mark interrupted and failed steps as seen; return which were.
-
-        Without slugs: all of them. The step then shows what its last passed run is worth.
-        """
-        look = self.look()
-        store = self.opened.facts_of(look.workflow)
-        seen = []
-        for slug, record in look.facts.records.items():
-            if slugs and slug not in slugs:
-                continue
-            if not isinstance(record, RunRecord) or record.outcome == "passed":
-                continue
-            if record.acknowledged is None:
-                store.write_record(dataclasses.replace(record, acknowledged=now()))
-                seen.append(slug)
-        folder = self.current_run()
-        lost = [slug for slug, one in look.world.live.items() if one.state == "interrupted"]
-        if folder is not None and lost and not slugs:
-            (folder.path / ACKNOWLEDGED).touch()
-            seen += [slug for slug in lost if slug not in seen]
-        return seen
+        """Mark interrupted and failed steps (all, or those named) as seen; return which were."""
+        self._require_idle()
+        return vouching.acknowledge(self.opened, self.path, slugs)
 
     def to_sign(self, slug: str) -> ToSign:
-        """Return what a sign-off of a step would sign now; every byte is read.
-
-        Raises
-        ------
-        NotPassed
-            When no run has passed, the step runs, or its outputs are not those of that run.
-        """
-        look = self.look()
-        report = next(one for one in look.reports if one.slug == slug)
-        record = look.facts.records.get(slug)
-        passed = record.passed if isinstance(record, RunRecord) else None
-        run = f"jupyter vaibify run {slug}"
-        if report.run in ("running", "queued", "waiting"):
-            raise NotPassed(f"step {slug!r} is {report.run}; sign it when the run has ended")
-        if passed is None:
-            raise NotPassed(f"step {slug!r} has no passed run to sign", action=run)
-        paths = look.world.outputs(look.workflow.by_slug[slug])
-        hashes = {}
-        for path, state in hash_many(self.opened.tree, paths).items():
-            if state.sha256 is None or state.kind != "file":
-                raise NotPassed(f"{path} is {state.kind}, so it cannot be signed", action=run)
-            if passed.pins.outputs.get(path) != state.sha256:
-                raise NotPassed(f"{path} is not what the last run of {slug!r} wrote", action=run)
-            hashes[path] = state.sha256
-        return ToSign(slug, passed.run_id, hashes)
+        """Return what a sign-off of a step would sign now; every byte is read."""
+        return vouching.to_sign(self.opened, self.path, slug)
 
     def sign_off(
         self,
@@ -295,30 +214,16 @@ class Project:
         note: str = "",
         server_identity: str | None = None,
     ) -> SignOff:
-        """Record a person's word over exactly the bytes that were seen.
-
-        Raises
-        ------
-        UsageError
-            Without a name.
-        BytesChanged
-            When the bytes are not those that were seen.
-        """
-        if not by.strip():
-            raise UsageError("a sign-off needs the name of the person who looked")
-        if self.to_sign(seen.slug) != seen:
-            text = f"the outputs of {seen.slug!r} changed since they were shown"
-            raise BytesChanged(text, action="look at them again")
-        before = turning.all_are_green(self.opened)
-        workflow = self.opened.workflow(self.path)
-        entry = SignOff(verdict, by, now(), seen.run_id, seen.hashes, note, server_identity)
-        entry = self._signed(entry, workflow.stem, seen.slug)
-        store = self.opened.facts_of(workflow)
-        old = store.load([seen.slug]).sign_offs.get(seen.slug)
-        earlier = old.entries if isinstance(old, SignOffs) else ()
-        store.write_sign_offs(SignOffs(workflow.stem, seen.slug, (*earlier, entry)))
-        turning.envelope_if_turned_green(self.opened, before)
-        return entry
+        """Record a person's word over exactly the bytes that were seen."""
+        return vouching.sign_off(
+            self.opened,
+            self.path,
+            seen,
+            verdict,
+            by=by,
+            note=note,
+            server_identity=server_identity,
+        )
 
     def envelope(
         self, only: Part | None = None, progress: Callable[[str], None] | None = None
@@ -327,10 +232,10 @@ class Project:
 
         Returns what was written: (path, what is in it).
         """
+        self._require_idle()
         written = []
-        none_needed = all(
-            self.opened.workflow(path).no_python_packages for path in self.opened.workflow_paths()
-        )
+        paths = self.opened.require_workflows()  # a manifest of none would vouch for nothing
+        none_needed = all(self.opened.workflow(path).no_python_packages for path in paths)
         if only == "lock" or (only is None and not none_needed):
             size = enveloping.write_lock(self.opened, progress)
             written.append(("requirements.lock", f"{size} bytes"))
@@ -346,17 +251,14 @@ class Project:
         """Confirm the project as a stranger would."""
         return reproduce(self.opened, asked, telling)
 
-    def _signed(self, entry: SignOff, stem: str, slug: str) -> SignOff:
-        key = self.opened.repository.signing_key()
-        if key is None:
-            return dataclasses.replace(entry, unsigned_reason="git has no SSH signing key")
-        try:
-            signed = signing.sign(entry.signed_content(stem, slug), key, root=self.root)
-        except (ToolFailed, ToolMissing) as error:
-            return dataclasses.replace(entry, unsigned_reason=str(error))
-        return dataclasses.replace(
-            entry, signature=signed.signature, key=signed.key, signature_state="valid"
-        )
+    def _require_idle(self) -> None:
+        """Refuse to write beside a run: it would be taken for a forgery of the running step."""
+        folder = self.current_run()
+        if folder is not None and not is_ended(folder) and self._is_alive(folder):
+            raise RunInProgress(
+                f"run {folder.run_id} is in progress",
+                action="wait for it, or end it with: jupyter vaibify stop-run",
+            )
 
     def _is_alive(self, folder: RunFolder) -> bool:
         runner = runner_of(read_events(folder))
@@ -377,7 +279,7 @@ def find_step(workflow: Workflow, name: str) -> Step:
     for step in workflow.steps:
         if name in (step.slug, step.name, f"Step{step.number:02d}"):
             return step
-    have = ", ".join(step.slug for step in workflow.steps) or "none"
+    have = some([step.slug for step in workflow.steps], 10) or "none"
     raise UnknownStep(f"there is no step {name!r} (there are: {have})", where=workflow.path)
 
 

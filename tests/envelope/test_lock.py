@@ -1,13 +1,12 @@
 """requirements.lock as it is read: what it holds, what is refused and how it is said."""
 
-import hashlib
 import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaibify_lab.envelope.lock import Lock, LockedPackage, LockProblem, parse_lock
+from vaibify_lab.envelope.lock import Lock, LockedPackage, LockProblem, parse_lock, source_digest
 
 A, B = "a" * 64, "b" * 64
 HASH = f"--hash=sha256:{A}"
@@ -53,7 +52,7 @@ def test_a_lock_as_uv_writes_it():
 
 def test_lock_knows_whether_it_was_made_from_this_source():
     source = b"numpy\n"
-    header = f"# source-sha256: {hashlib.sha256(source).hexdigest()}\n"
+    header = f"# source-sha256: {source_digest(source)}\n"
 
     assert read(f"{header}a==1 {HASH}").matches_source(source) is True
     assert read(f"{header}a==1 {HASH}").matches_source(source + b"pandas\n") is False
@@ -68,7 +67,7 @@ def test_header_counts_at_the_top_only():
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# a comment\n", "--require-hashes\n"])
 def test_lock_without_packages_is_a_problem_unless_declared(text):
-    said = "lists no package, and the workflow does not declare that"
+    said = "lists no package, and the workflow does not declare that by bNoPythonPackages"
 
     assert read(text).problems == (LockProblem(0, "no-packages", said),)
     assert read(text, declared_none=True) == Lock(packages=())

@@ -1,6 +1,5 @@
 """The lock made by real uv from the real index, of packages of a few kilobytes."""
 
-import hashlib
 import re
 import subprocess
 import sys
@@ -9,7 +8,7 @@ import pytest
 import uv
 
 from vaibify_lab.core.errors import InvalidFile, MissingFile, QuestionError, ToolFailed, UsageError
-from vaibify_lab.envelope.lock import parse_lock
+from vaibify_lab.envelope.lock import parse_lock, source_digest
 from vaibify_lab.envelope.lock_compile import compile_lock, find_uv, this_platform
 
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -25,7 +24,7 @@ def test_a_lock_says_for_what_and_from_what_it_was_made(tmp_path):
     assert lock == compile_lock(tmp_path, "requirements.in")
     pattern = (
         rf"# vaibify: python {HERE} {this_platform()}\n"
-        rf"# source-sha256: {hashlib.sha256(source).hexdigest()}\n"
+        rf"# source-sha256: {source_digest(source)}\n"
         r"# made from requirements.in by: jupyter vaibify envelope --only lock\n"
         r"iniconfig==2\.1\.0 \\\n    --hash=sha256:[0-9a-f]{64} \\\n"
         r"    --hash=sha256:[0-9a-f]{64}\n"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from vaibify_lab.core.observed import CloneProblem
@@ -429,6 +429,8 @@ def test_names_of_every_kind(project: Path, git: Git, commit) -> None:
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
+@example(name="!/?")
+@example(name="#x y")
 @given(name=st.text('ab *?[]!#"\\é/-', min_size=1, max_size=12))
 def test_attribute_line_is_read_by_git_as_that_one_path(new_repo, git: Git, name: str) -> None:
     plain = name.strip("/")

@@ -350,6 +350,29 @@ def test_every_change_is_seen_at_once(
     assert after.commit == git(project, "rev-parse", "HEAD")
 
 
+def test_index_of_equal_size_and_times(project: Path, git: Git) -> None:
+    found = Repository.find(project)
+    index = project / ".git" / "index"
+    sizes = set()
+    for digit in "1234":
+        git(project, "update-index", "--cacheinfo", f"100644,{digit * 40},a.txt")
+        os.utime(index, (10**9, 10**9))
+        sizes.add(index.stat().st_size)
+        assert found.snapshot().index["a.txt"] == ("100644", digit * 40)
+    assert len(sizes) == 1
+
+
+def test_branch_that_moves_in_packed_refs_alone(project: Path, commit, git: Git) -> None:
+    commit(project, {"a.txt": b"two\n"})
+    git(project, "pack-refs", "--all")
+    found = Repository.find(project)
+    new, old = git(project, "rev-parse", "HEAD", "HEAD~1").split()
+    assert found.snapshot().commit == new
+    packed = project / ".git" / "packed-refs"
+    packed.write_bytes(packed.read_bytes().replace(new.encode(), old.encode()))
+    assert found.snapshot().commit == old
+
+
 def test_index_without_a_checksum(project: Path, git: Git, starts) -> None:
     """``index.skipHash`` of newer versions of git; here the checksum is blanked by hand."""
     found = Repository.find(project)

@@ -604,6 +604,34 @@ def test_unchanged_look_parses_nothing(tree: Tree, monkeypatch: pytest.MonkeyPat
     assert scanner.scan(["run.py"], "") == CodeScan(("a.py", "c/__init__.py", "run.py"))
 
 
+COARSE = """
+from vaibify_lab.files.imports import CodeScanner
+from vaibify_lab.files.tree import Tree
+
+tree = Tree(here)
+scanner = CodeScanner(tree)
+for name in ("run.py", "a.py", "b.py"):
+    (here / name).write_bytes(b"import x\\n")
+wrong = []
+for number in range(400):
+    wanted = "ab"[number % 2]
+    with open(here / "run.py", "r+b") as file:
+        file.write(f"import {wanted}\\n".encode())
+    if number % 3:
+        (here / "x.py").touch()
+    else:
+        (here / "x.py").unlink(missing_ok=True)
+    expected = {"run.py", f"{wanted}.py"} | ({"x.py"} if number % 3 else set())
+    found = scanner.scan(["run.py"], "")
+    wrong += [number] if set(found.files) != expected else []
+print(wrong)
+"""
+
+
+def test_changes_within_one_tick_of_a_coarse_clock_are_seen(on_mount) -> None:
+    assert on_mount(COARSE, "-t", "ramfs") == "[]\n"
+
+
 @pytest.mark.parametrize(
     ("name", "data"),
     [

@@ -154,8 +154,8 @@ def test_link_is_never_followed_while_it_is_swapped_in(tree: Tree, tmp_path: Pat
     read: set[bytes] = set()
     refused = 0
     try:
-        until = time.monotonic() + 1
-        while time.monotonic() < until:
+        started = time.monotonic()
+        while time.monotonic() < started + (1 if read and refused else 20):
             for call in (
                 lambda: read.add(tree.read("folder/file")),
                 lambda: tree.write("folder/file", b"inside"),
@@ -300,7 +300,7 @@ except CannotCheck as error:
 
 
 def test_killed_at_any_moment_the_file_is_whole(tree: Tree) -> None:
-    """A process that rewrites one file without end is killed thirty times."""
+    """A process that rewrites one file without end is killed twelve times."""
     program = (
         "import sys; from pathlib import Path; from vaibify_lab.files.tree import Tree\n"
         "tree = Tree(Path(sys.argv[1]))\n"
@@ -308,6 +308,7 @@ def test_killed_at_any_moment_the_file_is_whole(tree: Tree) -> None:
         "while True:\n"
         "    tree.write('file', b'a' * 50_000); tree.write('file', b'b' * 70_000)\n"
     )
+    tree.write("file", b"a" * 50_000)
     seen: set[tuple[bytes, int]] = set()
     for turn in range(12):
         writer = subprocess.Popen(

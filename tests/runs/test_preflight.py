@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import os
 import platform
@@ -20,6 +19,7 @@ from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.workflow_file import parse
 from vaibify_lab.engines.local.engine import LocalEngine
 from vaibify_lab.engines.local.environment import search_path
+from vaibify_lab.envelope.lock import source_digest
 from vaibify_lab.envelope.lock_compile import this_platform
 from vaibify_lab.files.git import Repository
 from vaibify_lab.files.statcache import StatCache
@@ -582,7 +582,7 @@ def test_code_that_does_not_parse(root: Path) -> None:
 
 def lock_of(*packages: str, source: bytes = b"", python: str = "3.11", where: str = "") -> bytes:
     head = f"# vaibify: python {python} {where or this_platform()}\n"
-    head += f"# source-sha256: {hashlib.sha256(source).hexdigest()}\n"
+    head += f"# source-sha256: {source_digest(source)}\n"
     return (head + "".join(f"{one}==1.0 --hash=sha256:{'0' * 64}\n" for one in packages)).encode()
 
 
@@ -637,8 +637,9 @@ def test_a_lock_without_packages(root: Path) -> None:
     assert [(one.code, str(one)) for one in found] == [
         (
             "lock-unusable",
-            "requirements.lock: lists no package, and the workflow does not declare that; "
-            f"{MAKE_LOCK}",
+            "requirements.lock: lists no package, and the workflow does not declare that by "
+            "bNoPythonPackages; set bNoPythonPackages, or name packages in requirements.in and "
+            "make the lock anew",
         )
     ]
     assert look(root, lock=b"# nothing\n", bNoPythonPackages=True) == []
@@ -874,20 +875,28 @@ def test_unknown_keys_fail_the_check_and_other_warnings_do_not(root: Path) -> No
         (
             "warning",
             "unknown-key",
-            "step 'Fit': unknown key 'saDataFile'; did you mean 'saDataFiles'?",
+            "vaibify.yml: unknown key 'projectNam'; did you mean 'projectName'?",
         ),
-        ("warning", "unknown-key", "unknown key 'sWorkflowNam'; did you mean 'sWorkflowName'?"),
         (
             "warning",
             "unknown-key",
-            "vaibify.yml: unknown key 'projectNam'; did you mean 'projectName'?",
+            "workflow.json: step 'Fit': unknown key 'saDataFile'; did you mean 'saDataFiles'?",
+        ),
+        (
+            "warning",
+            "unknown-key",
+            "workflow.json: unknown key 'sWorkflowNam'; did you mean 'sWorkflowName'?",
         ),
     ]
     assert [fails_check([one]) for one in found] == [True, True, True]
     write(root, {"vaibify.yml": ""})
     token = look(root, [fit(saPlotCommands=["echo {sTypo} unknown key 'x'"])])
     assert lines(token) == [
-        ("warning", "workflow-warning", "step 'Fit': {sTypo} is no variable of this workflow")
+        (
+            "warning",
+            "workflow-warning",
+            "workflow.json: step 'Fit': {sTypo} is no variable of this workflow",
+        )
     ]
     assert not fails_check(token)
     assert not fails_check([])

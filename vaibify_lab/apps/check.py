@@ -25,9 +25,9 @@ def _execute(given: Namespace, screen: Screen) -> int:
         screen.line(f"{screen.symbol('✓', '+')} nothing is wrong with {steps}", colour="green")
     failed = fails_check(findings)
     screen.document({"passed": not failed, "findings": [one.to_json() for one in findings]})
-    if failed and not screen.as_json:
-        bad = sum(one.level == "error" for one in findings)
-        screen.complain(f"{COMMAND} check: {count_of(bad, 'error')} in {steps}; see above")
+    if failed:
+        bad = next(one for one in findings if fails_check([one]))
+        screen.failed(f"{COMMAND} check: {bad}")
     return 1 if failed else 0
 
 
@@ -36,6 +36,6 @@ VERB = Verb(
     example=f"{COMMAND} check --publish",
     execute=_execute,
     arguments=_arguments,
-    more="Modules, inputs, commands, lock, names: what can be told without running a step.\n"
+    more="Modules, inputs, commands, lock, names: what can be told without running a step. "
     "Exits 1 when something is not right, a key that nobody knows included.",
 )

@@ -13,10 +13,9 @@ from vaibify_lab.apps import report_view
 from vaibify_lab.apps.reproduce import confirm
 from vaibify_lab.apps.running import make_run
 from vaibify_lab.apps.screen import Screen
-from vaibify_lab.apps.verb import COMMAND, Namespace, Parser, Verb
+from vaibify_lab.apps.verb import COMMAND, Namespace, Parser, Verb, count_of
 
 if TYPE_CHECKING:
-    from vaibify_lab.ceremony.reproduce import Reproduction
     from vaibify_lab.files.git import Repository
     from vaibify_lab.project import Project
 
@@ -75,47 +74,46 @@ def _run(repository: Repository, screen: Screen) -> int:
     _heading(screen, "Pinning the packages (requirements.lock)")
     project.envelope("lock", lambda text: screen.progress(f"  {text}"))
     _heading(screen, "Running every step and its tests")
-    code = make_run(project, RunOptions(project.path, "all"), screen, VERB.name)
+    code = make_run(project, RunOptions(project.path, "all"), screen.of_one_document(), VERB.name)
     if code:
         return code
     _heading(screen, f"Signing off, as {NAME} (in your project: after looking)")
     for step in project.opened.workflow(project.path).steps:
-        project.sign_off(project.to_sign(step.slug), "passed", by=NAME)
-    report = project.report()
-    report_view.show(screen, report, report.steps)
+        seen = project.to_sign(step.slug)
+        project.sign_off(seen, "passed", by=NAME)
+        screen.line(f"  {step.slug}: {count_of(len(seen.hashes), 'output')}")
     _heading(screen, "Writing the envelope, and committing all of it")
     for path, what in project.envelope():
         screen.line(f"  {path}: {what}")
     _commit_results(project)
+    _heading(screen, "What is verified now (status)")
+    report = project.report()
+    report_view.show(screen, report, report.steps)
     return _confirm_in_a_clone(repository, screen)
 
 
 def _confirm_in_a_clone(repository: Repository, screen: Screen) -> int:
     from vaibify_lab.project import Project
 
+    _heading(screen, "Cloning it, and confirming the clone as a stranger would (reproduce)")
     with tempfile.TemporaryDirectory(prefix="vaibify-demo-") as folder:
-        clone = Path(folder, "clone")
-        _heading(screen, "Cloning it, and confirming the clone as a stranger would")
+        clone = Path(folder, repository.root.name)
         repository.run("clone", "--quiet", str(repository.root), str(clone), transport=True)
         found = confirm(Project(clone, cached=False), None, [3], screen)
-        said = _by_hand(clone)
-    screen.line(said)
+        agrees = _by_hand(clone)
+    said = {True: "agrees", False: "FAILED", None: "not here to ask"}[agrees]
+    screen.line(f"sha256sum -c MANIFEST.sha256: {said}", colour=None if agrees else "yellow")
     screen.document({"repo": str(repository.root), "reproduction": found.as_json()})
-    return _code(found, said)
+    return found.exit_code or int(agrees is False)
 
 
-def _by_hand(clone: Path) -> str:
-    """Ask coreutils the same question."""
+def _by_hand(clone: Path) -> bool | None:
+    """Ask coreutils the same question; None where there are none."""
     program = shutil.which("sha256sum")
     if program is None:
-        return "sha256sum -c MANIFEST.sha256: not here to ask"
+        return None
     command = [program, "--quiet", "--strict", "-c", "MANIFEST.sha256"]
-    done = subprocess.run(command, cwd=clone, capture_output=True, check=False)
-    return f"sha256sum -c MANIFEST.sha256: {'FAILED' if done.returncode else 'agrees'}"
-
-
-def _code(found: Reproduction, said: str) -> int:
-    return found.exit_code or (1 if said.endswith("FAILED") else 0)
+    return subprocess.run(command, cwd=clone, capture_output=True, check=False).returncode == 0
 
 
 def _commit_results(project: Project) -> None:
@@ -151,7 +149,7 @@ VERB = Verb(
     example=f"{COMMAND} demo co2 --run",
     execute=_execute,
     arguments=_arguments,
-    more="Carbon dioxide at Mauna Loa, 1958 to 2001: real measurements, four steps in a diamond,\n"
+    more="Carbon dioxide at Mauna Loa, 1958 to 2001: real measurements, four steps in a diamond, "
     "as a git repository of its own.",
     leaves="the folder holds what was made until then; delete it and start again",
     in_workflow=False,

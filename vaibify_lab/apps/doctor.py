@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vaibify_lab.apps import findings_view
 from vaibify_lab.apps.screen import Screen
-from vaibify_lab.apps.verb import Namespace, Verb, place
+from vaibify_lab.apps.verb import COMMAND, Namespace, Verb, place
 
 
 def _execute(given: Namespace, screen: Screen) -> int:
@@ -14,7 +14,10 @@ def _execute(given: Namespace, screen: Screen) -> int:
     findings = doctor(place(given))
     findings_view.show(screen, findings)
     screen.document({"findings": [one.to_json() for one in findings]})
-    return 1 if any(one.level == "error" for one in findings) else 0
+    missing = [one for one in findings if one.level == "error"]
+    if missing:
+        screen.failed(f"{COMMAND} doctor: {missing[0]}")
+    return 1 if missing else 0
 
 
 VERB = Verb(

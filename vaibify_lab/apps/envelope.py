@@ -28,7 +28,7 @@ VERB = Verb(
     example="jupyter vaibify envelope --only lock",
     execute=_execute,
     arguments=_arguments,
-    more="Writes MANIFEST.sha256, requirements.lock and .vaibify/environment.json from every\n"
+    more="Writes MANIFEST.sha256, requirements.lock and .vaibify/environment.json from every "
     "byte, for all workflows of the repository. Commit them.",
     leaves="each file is the old or the new one, whole",
 )

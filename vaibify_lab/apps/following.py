@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from vaibify_lab.apps.screen import Colour, Screen
-from vaibify_lab.apps.verb import count_of
+from vaibify_lab.apps.verb import count_of, counted
 
 if TYPE_CHECKING:
     from vaibify_lab.runs.journal import RunFolder
@@ -167,9 +167,7 @@ class Teller:
 
     def _complete(self, event: Event) -> None:
         self.ending = event
-        outcomes = list((event.get("steps") or {}).values())
-        counts = {one: outcomes.count(one) for one in dict.fromkeys(outcomes)}
-        text = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
+        text = counted((event.get("steps") or {}).values())
         took = ""
         if self._began is not None and isinstance(event.get("time"), float):
             took = f" in {event['time'] - self._began:.1f} s"

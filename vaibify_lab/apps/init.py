@@ -36,7 +36,7 @@ VERB = Verb(
     example="git init && jupyter vaibify init --name my-analysis",
     execute=_execute,
     arguments=_arguments,
-    more="Writes vaibify.yml, container.conf, workflow.json, requirements.in and what git must\n"
+    more="Writes vaibify.yml, container.conf, workflow.json, requirements.in and what git must "
     "know into the enclosing repository. A file that is there is not touched.",
     leaves="files that were written are whole; run it again for the rest",
     in_workflow=False,

@@ -50,7 +50,7 @@ VERB = Verb(
     example=f"{COMMAND} log --follow",
     execute=_execute,
     arguments=_arguments,
-    more="Output of steps is passed on byte by byte, except to a terminal, where control\n"
+    more="Output of steps is passed on byte by byte, except to a terminal, where control "
     "characters are shown instead of obeyed.",
     leaves="the run itself goes on",
 )

@@ -26,13 +26,7 @@ def main(words: Sequence[str] | None = None) -> int:
     """
     given = list(sys.argv[1:] if words is None else words)
     screen = Screen(as_json="--json" in given)
-    if given[:1] == ["--version"]:
-        screen.line(f"vaibify_lab {__version__}")
-        return 0
-    if not given or given[0] in ("-h", "--help", "help"):
-        overview(screen)
-        return 0
-    return _guarded(given[0], given[1:], screen)
+    return _guarded(given[0] if given else "--help", given[1:], screen)
 
 
 def overview(screen: Screen) -> None:
@@ -49,19 +43,31 @@ def overview(screen: Screen) -> None:
     screen.line("question was wrong.")
 
 
+def version(screen: Screen) -> None:
+    """Say which version this is."""
+    screen.line(f"vaibify_lab {__version__}")
+
+
+_ABOUT_US = {"-h": overview, "--help": overview, "help": overview, "--version": version}
+
+
 def _guarded(name: str, words: Sequence[str], screen: Screen) -> int:
     debug = "--debug" in words
     leaves = ""
     try:
+        if name in _ABOUT_US:
+            _ABOUT_US[name](screen)
+            return 0
         module = import_module(f"vaibify_lab.apps.{_module_of(name)}")
         leaves = module.VERB.leaves
         code: int = module.VERB.execute(module.VERB.parse(words), screen)
     except VaibifyError as error:
         return _say(name, error, screen, debug)
     except KeyboardInterrupt as error:
-        screen.complain(f"{COMMAND} {name}: interrupted; {error or leaves}")
+        screen.complain(f"{COMMAND} {name}: interrupted; {str(error) or leaves}")
         return _INTERRUPTED
-    except BrokenPipeError:  # the reader went away; the screen has let go of it
+    except BrokenPipeError:  # the reader went away, which is no error of ours
+        screen.forget()
         return 1
     except Exception as error:  # the last resort: a mistake of ours must not end in a traceback
         return _say(name, _internal(error, debug), screen, debug)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from vaibify_lab.ceremony.reproduce import Reproduction
     from vaibify_lab.project import Project
 
+_EVERY_SECONDS = 0.1
+
 
 @dataclass(slots=True)
 class Lines:
@@ -23,6 +26,7 @@ class Lines:
 
     screen: Screen
     _head: str = field(default="")
+    _told: float = field(default=0.0)
 
     def begin(self, number: int, what: str) -> None:
         """Begin a tier's line."""
@@ -37,8 +41,11 @@ class Lines:
             self.screen.line(f"      {text}", hang=8)
 
     def progress(self, done: int, listed: int, read: int) -> None:
-        """Say how far the hashing is."""
-        self.screen.progress(f"{self._head}{done}/{listed} ({read / 1e6:,.0f} MB)")
+        """Say how far the hashing is, now and then."""
+        now = time.monotonic()
+        if now - self._told > _EVERY_SECONDS:
+            self._told = now
+            self.screen.progress(f"{self._head}{done}/{listed} ({read / 1e6:,.0f} MB)")
 
     def event(self, event: dict[str, Any]) -> None:
         """Say what a rerun does."""
@@ -81,7 +88,25 @@ def _execute(given: Namespace, screen: Screen) -> int:
         _write_page(project, found, Path(given.report))
         screen.line(f"The whole report: {given.report}")
     screen.document(found.as_json())
+    if found.exit_code:
+        screen.failed(f"{COMMAND} reproduce: not confirmed: {_first_fault(found)}")
     return found.exit_code
+
+
+def _first_fault(found: Reproduction) -> str:
+    """Say what keeps it from being confirmed, in one line."""
+    for one in found.tiers:
+        if one.state in ("failed", "not-checkable"):
+            more = f" (and {len(one.problems) - 1} more)" if len(one.problems) > 1 else ""
+            return one.problems[0].line + more if one.problems else f"tier {one.tier} is {one.line}"
+    faults = [text for one in found.reruns or () for text in one.problems]
+    faults += [
+        f"{output.path}: {output.verdict} when run again"
+        for one in found.reruns or ()
+        for output in one.outputs
+        if output.verdict != "identical"
+    ]
+    return faults[0] if faults else "nothing was checked"
 
 
 def confirm(
@@ -145,10 +170,10 @@ VERB = Verb(
     example=f"{COMMAND} reproduce --skip-tier 3 --report report.html",
     execute=_execute,
     arguments=_arguments,
-    more="Tier 1 reads every byte of MANIFEST.sha256, 2 asks for every package of\n"
-    "requirements.lock, 3 for the pinned image; --rerun runs the workflow again on a copy\n"
-    "and compares. Nothing is written in the repository. Exits 0 when all that was asked\n"
-    "is confirmed, 1 when something failed or could not be checked, 2 without the files\n"
+    more="Tier 1 reads every byte of MANIFEST.sha256, 2 asks for every package of "
+    "requirements.lock, 3 for the pinned image; --rerun runs the workflow again on a copy "
+    "and compares. Nothing is written in the repository. Exits 0 when all that was asked "
+    "is confirmed, 1 when something failed or could not be checked, 2 without the files "
     "that it needs.",
     leaves="nothing was written in the repository",
 )

@@ -119,8 +119,8 @@ VERB = Verb(
     example="jupyter vaibify run\njupyter vaibify run trend --only --no-tests",
     execute=_execute,
     arguments=_arguments,
-    more="Without a step: what is not current, parents first; a step whose inputs come out as\n"
-    "they were is skipped. Ctrl-C stops the run, a hang-up does not. Exits 0 only when\n"
+    more="Without a step: what is not current, parents first; a step whose inputs come out as "
+    "they were is skipped. Ctrl-C stops the run, a hang-up does not. Exits 0 only when "
     "everything that was asked for passed.",
     leaves="a run that had begun goes on; see: jupyter vaibify log --follow",
 )

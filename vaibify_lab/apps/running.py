@@ -67,11 +67,10 @@ def make_run(project: Project, options: RunOptions, screen: Screen, verb: str) -
         raise refusal(ending or {"text": f"run {folder.run_id} ended without a word"})
     if options.tests_only and not teller.tested and ending["outcome"] == "passed":
         raise NotPassed("no test was run: no step asked for has tests of that kind")
-    if ending["outcome"] == "passed" and not stop.asked:
+    if ending["outcome"] == "passed" and not stop.asked and not teller.faults:
         return 0
-    if not screen.as_json:
-        said = _left(ending) if stop.asked else _first(teller, ending)
-        screen.complain(f"{COMMAND} {verb}: {said}")
+    said = _left(ending) if stop.asked else _first(teller, ending)
+    screen.failed(f"{COMMAND} {verb}: {said}")
     return INTERRUPTED if stop.asked else 1
 
 

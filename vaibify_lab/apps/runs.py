@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from vaibify_lab.apps.screen import Colour, Screen
 from vaibify_lab.apps.text import fill
-from vaibify_lab.apps.verb import COMMAND, Namespace, Verb, count_of, open_project
+from vaibify_lab.apps.verb import COMMAND, Namespace, Verb, count_of, counted, open_project
 
 if TYPE_CHECKING:
     from vaibify_lab.runs.history import RunSummary
@@ -25,10 +25,7 @@ def _execute(given: Namespace, screen: Screen) -> int:
 
 
 def _row(screen: Screen, one: RunSummary) -> None:
-    outcomes = list(one.steps.values())
-    counts = {outcome: outcomes.count(outcome) for outcome in dict.fromkeys(outcomes)}
-    said = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
-    detail = said or one.text or one.workflow
+    detail = counted(one.steps.values()) or one.text or one.workflow
     took = f"{one.seconds:,.1f} s"
     head = f"{one.run_id}  {fill(one.outcome, 11)}  {took:>9}  "
     screen.line(head + detail, hang=4, colour=_COLOURS.get(one.outcome, "yellow"))

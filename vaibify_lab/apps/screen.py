@@ -13,7 +13,7 @@ import re
 import sys
 from typing import Any, Literal, TextIO
 
-from vaibify_lab.apps.text import NARROWEST, wrap
+from vaibify_lab.apps.text import NARROWEST, cut, wrap
 from vaibify_lab.core.errors import CannotCheck
 from vaibify_lab.core.paths import shown
 
@@ -47,8 +47,12 @@ class Screen:
         self.width = _width(self._out)
         self._paints = self.is_terminal and not os.environ.get("NO_COLOR")
         self._is_unicode = (self._out.encoding or "").lower().startswith("utf")
-        self._progress = False
+        self._progress = ""
         self._at_line_start = True
+
+    def of_one_document(self) -> Screen:
+        """Return what a stream may speak to while the answer is one document: nobody, in JSON."""
+        return Screen(out=_nowhere(), err=self._err) if self.as_json else self
 
     def symbol(self, fancy: str, plain: str) -> str:
         """Return a symbol, or its stand-in where the terminal's encoding lacks it."""
@@ -89,10 +93,11 @@ class Screen:
 
     def progress(self, text: str) -> None:
         """Show on a terminal what goes on now; the next line takes its place."""
-        if self.is_terminal and not self.as_json and self._at_line_start:
-            room = (self.width or 80) - 1
-            self._write(shown(text)[:room])
-            self._progress = True
+        short = cut(shown(text), (self.width or 80) - 1)
+        can = self.is_terminal and not self.as_json and self._at_line_start
+        if can and short != self._progress:
+            self._write(short)
+            self._progress = short
 
     def output(self, data: bytes) -> None:
         """Pass on what a step wrote: its exact bytes, or on a terminal what is safe of them."""
@@ -121,6 +126,11 @@ class Screen:
         self._err.write(shown(text) + "\n")
         self._err.flush()
 
+    def failed(self, text: str) -> None:
+        """Say on standard error, to people, why the answer is no; machines have the answer."""
+        if not self.as_json:
+            self.complain(text)
+
     def agrees(self, question: str) -> bool:
         """Ask yes or no; no answer is no."""
         self._write(f"{shown(question)} [y/N] ")
@@ -136,7 +146,7 @@ class Screen:
 
     def _write(self, text: str) -> None:
         start = _CLEAR if self._progress else ""
-        self._progress = False
+        self._progress = ""
         self._send(start + text)
 
     def _send(self, what: str | bytes) -> None:

@@ -13,7 +13,8 @@ from vaibify_lab.core.paths import shown
 
 if TYPE_CHECKING:
     from vaibify_lab.core.facts import SignOff
-    from vaibify_lab.project import Project, ToSign
+    from vaibify_lab.project import Project
+    from vaibify_lab.runs.vouching import ToSign
 
 
 def _arguments(parser: Parser) -> None:
@@ -66,12 +67,12 @@ def name_of(project: Project, given: str | None) -> str:
 
 def _show(screen: Screen, project: Project, seen: ToSign, what: str) -> None:
     screen.line(f"Signing {what}:")
-    room = 60 if screen.width is None else screen.width - 32
+    room = 60 if screen.width is None else screen.width - 38
     wide = width_of_names(list(seen.hashes), room)
     for path, sha256 in seen.hashes.items():
         status = project.opened.tree.lstat(path)
-        size = "" if status is None else f"{status.st_size:,}"
-        screen.line(f"  {fill(shown(path), wide)}  {sha256[:12]}  {size:>14}")
+        size = "" if status is None else f"{status.st_size:,} bytes"
+        screen.line(f"  {fill(shown(path), wide)}  {sha256[:12]}  {size:>20}")
     if not seen.hashes:
         screen.line("  (the step declares no output)")
 

@@ -6,9 +6,12 @@ import argparse
 import difflib
 import os
 import re
+import shutil
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, NoReturn
 
 from vaibify_lab.apps.catalogue import VERBS
@@ -20,12 +23,18 @@ if TYPE_CHECKING:  # what it imports would make --help slow
 
 Namespace = argparse.Namespace
 COMMAND = "jupyter vaibify"
+_OUTCOMES = ("passed", "skipped", "failed", "tests-failed", "interrupted", "blocked")
 _UNKNOWN = "unrecognized arguments: "
 _ARGUMENT = re.compile(r"argument (?:-\w/)?(\S+?)(?:/\S+)?: ")
 
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are ours: one line, with the nearest name."""
+
+    def print_help(self, file: object = None) -> None:
+        """Print the help at once, so that a reader that went away is noticed here."""
+        sys.stdout.write(self.format_help())
+        sys.stdout.flush()
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse found wrong."""
@@ -69,9 +78,10 @@ class Verb:
         UsageError
         """
         about = VERBS[self.name]
+        width = max(20, shutil.get_terminal_size().columns - 2)  # as argparse itself
         parser = Parser(
             prog=f"{COMMAND} {self.name}",
-            description=f"{about[0].upper()}{about[1:]}.\n\n{self.more}".strip(),
+            description=f"{about[0].upper()}{about[1:]}.\n\n{fill(self.more, width)}".strip(),
             epilog=f"example:\n  {self.example.replace(chr(10), chr(10) + '  ')}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
@@ -127,3 +137,11 @@ def nearest(word: str, known: Iterable[str]) -> str:
 def count_of(number: int, noun: str) -> str:
     """Return ``1 step``, ``2 steps``."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def counted(outcomes: Iterable[str]) -> str:
+    """Return how many steps came to which outcome, the good ones first."""
+    given = list(outcomes)
+    known = [one for one in _OUTCOMES if one in given]
+    order = dict.fromkeys((*known, *given))
+    return ", ".join(f"{given.count(one)} {one}" for one in order)

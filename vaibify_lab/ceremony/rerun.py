@@ -52,6 +52,17 @@ class Rerun:
     outputs: tuple[Compared, ...]
     problems: tuple[str, ...]
     engine: str
+    deterministic: bool = True
+
+    @property
+    def hint(self) -> str:
+        """A likely cause of a difference, "" where there is none to name."""
+        if self.passed or self.deterministic or not self.outputs:
+            return ""
+        return (
+            "the workflow does not declare bDeterministic, so dates, hash order and the number of "
+            "threads were free to differ; set it to true and run again"
+        )
 
     @property
     def passed(self) -> bool:
@@ -99,7 +110,7 @@ def rerun(opened: Opened, workflow: Workflow, person: str, tell: Tell | None = N
         Compared(path, _verdict(before.get(path, MISSING), after[path]))
         for path in dict.fromkeys((*outputs, *made))
     )
-    return Rerun(compared, (*problems, *failures), engine)
+    return Rerun(compared, (*problems, *failures), engine, workflow.deterministic)
 
 
 def _refusal(workflow: Workflow) -> str:

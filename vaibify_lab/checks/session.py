@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import os
+import errno
 import shlex
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from vaibify_lab.checks import pytest_plugin
-from vaibify_lab.core import jsonio
-from vaibify_lab.core.errors import VaibifyError
+from vaibify_lab.checks.exchange import Report, read_reports, read_status
+from vaibify_lab.core.errors import CannotCheck, DiskFull
 from vaibify_lab.core.facts import CategoryResult, TestResult
 from vaibify_lab.core.model import Category, TestSuite
 
 _PLUGIN = "vaibify_recorder"
-_REPORT_LIMIT = 16 * 2**20
 _NOTHING_COLLECTED = 5
 _PASSING = frozenset({"passed", "skipped"})
+_Outcome = Literal["passed", "failed", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +38,30 @@ def commands_of(suites: Sequence[TestSuite], run: Mapping[str, str]) -> tuple[Co
 
 def prepare(exchange: Path) -> None:
     """Put the recorder into the folder that host and tests share."""
-    shutil.copyfile(pytest_plugin.__file__, exchange / f"{_PLUGIN}.py")
+    plugin = Path(__file__).with_name("pytest_plugin.py").read_bytes()
+    try:
+        (exchange / f"{_PLUGIN}.py").write_bytes(plugin)
+    except OSError as error:
+        kind = DiskFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else CannotCheck
+        raise kind(f"the tests cannot be prepared: {error.strerror}", where=str(exchange)) from None
 
 
 def script(commands: Sequence[Command], exchange: str) -> str:
-    """Return the script: every command runs, each in a shell of its own; exit statuses are kept."""
+    """Return the script: every command runs, each in a shell of its own; exit statuses are kept.
+
+    Pytest keeps its cache in the exchange, so that testing leaves nothing in the repository.
+    """
     there = shlex.quote(exchange)
+    options = f"-p {_PLUGIN} -o cache_dir={shlex.quote(f'{exchange}/cache')}"
     lines = [
         f"export PYTHONPATH={there}${{PYTHONPATH:+:$PYTHONPATH}}",
-        f'export PYTEST_ADDOPTS="-p {_PLUGIN} -p no:cacheprovider ${{PYTEST_ADDOPTS:-}}"',
+        f'export PYTEST_ADDOPTS={shlex.quote(options)}" ${{PYTEST_ADDOPTS:-}}"',
         "failed=0",
     ]
     for number, command in enumerate(commands):
-        report, status = f"{there}/{number}.json", f"{there}/{number}.status"
         lines.append(
-            f"VAIBIFY_TEST_REPORT={report} bash -o pipefail -c {shlex.quote(command.run)}; "
-            f"status=$?; echo $status > {status}; [ $status = 0 ] || failed=1"
+            f"VAIBIFY_TEST_REPORT={there}/{number} bash -o pipefail -c {shlex.quote(command.run)}; "
+            f"status=$?; echo $status > {there}/{number}.status; [ $status = 0 ] || failed=1"
         )
     return "\n".join([*lines, "exit $failed", ""])
 
@@ -78,80 +83,56 @@ def results(
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    outcome: Literal["passed", "failed", "unknown"]
+    outcome: _Outcome
     status: int | None
     tests: tuple[TestResult, ...]
     detail: str = ""
 
 
 def _judge(command: Command, number: int, exchange: Path, ended: str) -> _Judged:
-    status = _status(exchange / f"{number}.status")
+    """Judge one command by its exit status and by every pytest session that it began."""
+    status = read_status(exchange / f"{number}.status")
     if status is None:
         return _Judged("unknown", None, (), ended or "the tests did not run to their end")
-    report = _report(exchange / f"{number}.json")
-    if report is None:
-        outcome: Literal["passed", "failed"] = "passed" if status == 0 else "failed"
-        return _Judged(outcome, status, (TestResult(command.declared, outcome, ""),))
-    tests = _tests(report)
-    bad = any(test.outcome not in _PASSING for test in tests)
-    if bad or status not in (0, _NOTHING_COLLECTED):
-        return _Judged("failed", status, tests, f"the command ended with exit status {status}")
+    reports = read_reports(exchange, number)
+    if reports is None:
+        outcome: _Outcome = "failed" if status else "unknown"
+        return _Judged(outcome, status, (), "what pytest reported cannot be read")
+    if not reports:
+        outcome = "failed" if status else "passed"
+        text = f"ended with exit status {status}" if status else ""
+        return _Judged(outcome, status, (TestResult(command.declared, outcome, text),), text)
+    return _of_sessions(status, reports)
+
+
+def _of_sessions(status: int, reports: Sequence[Report]) -> _Judged:
+    tests = tuple(test for report in reports for test in report.tests)
+    statuses = [report.status for report in reports]
+    bad = [test for test in tests if test.outcome not in _PASSING]
+    odd = [one for one in (status, *statuses) if one not in (0, None, _NOTHING_COLLECTED)]
+    if bad or odd:
+        text = f"{len(bad)} of {len(tests)} tests did not pass" if bad else ""
+        return _Judged("failed", status, tests, text or f"ended with exit status {odd[0]}")
+    if None in statuses:
+        outcome: _Outcome = "failed" if status else "unknown"
+        return _Judged(outcome, status, tests, "pytest did not come to its end")
     ran = any(test.outcome == "passed" for test in tests)
-    return _Judged("passed" if ran else "unknown", status, tests, "" if ran else "no test ran")
+    if not ran or _NOTHING_COLLECTED in (status, *statuses):
+        return _Judged(
+            "unknown", status, tests, "pytest collected no test" if ran else "no test ran"
+        )
+    return _Judged("passed", status, tests)
 
 
 def _join(commands: tuple[str, ...], judged: Sequence[_Judged]) -> CategoryResult:
     tests = tuple(test for one in judged for test in one.tests)
     ran = sum(test.outcome != "skipped" for test in tests)
     outcomes = {one.outcome for one in judged}
-    outcome: Literal["passed", "failed", "unknown"] = "passed"
+    outcome: _Outcome = "passed"
     if "failed" in outcomes:
         outcome = "failed"
     elif "unknown" in outcomes:
         outcome = "unknown"
+    worst = next((one for one in judged if one.outcome == outcome), judged[0])
     status = next((one.status for one in judged if one.status != 0), 0)
-    detail = next((one.detail for one in judged if one.detail), "")
-    return CategoryResult(outcome, commands, status, ran, tests, detail)
-
-
-def _status(path: Path) -> int | None:
-    text = _read(path, 16)
-    try:
-        return int(text) if text is not None else None
-    except ValueError:
-        return None
-
-
-def _report(path: Path) -> dict[str, Any] | None:
-    data = _read(path, _REPORT_LIMIT)
-    if data is None:
-        return None
-    try:
-        value = jsonio.loads(data, path.name)
-    except VaibifyError:
-        return None
-    return value if isinstance(value, dict) and isinstance(value.get("tests"), dict) else None
-
-
-def _tests(report: Mapping[str, Any]) -> tuple[TestResult, ...]:
-    found = []
-    for name, item in report["tests"].items():
-        outcome = item.get("outcome") if isinstance(item, dict) else None
-        known = outcome if outcome in ("passed", "failed", "skipped", "error") else "error"
-        detail = item.get("detail", "") if isinstance(item, dict) else ""
-        found.append(TestResult(str(name)[:2000], known, json.dumps(detail)[1:-1][-1500:]))
-    return tuple(found)
-
-
-def _read(path: Path, limit: int) -> bytes | None:
-    """Read a file that test code may have replaced by anything: regular files only, bounded."""
-    try:
-        opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    with os.fdopen(opened, "rb") as file:
-        try:
-            data = file.read(limit + 1)
-        except OSError:
-            return None
-    return data if len(data) <= limit else None
+    return CategoryResult(outcome, commands, status, ran, tests, worst.detail)

@@ -32,7 +32,11 @@ A front door maps ``exit_code`` (and later an HTTP status) in one place; nothing
 
 from __future__ import annotations
 
+import re
+
 from vaibify_lab.core.paths import shown
+
+_BREAK = re.compile(r"\s*[\r\n]\s*")
 
 
 class VaibifyError(Exception):
@@ -59,9 +63,13 @@ class VaibifyError(Exception):
 
     def __str__(self) -> str:
         """One line, safe to print: where, what, what to do."""
-        head = f"{self.where}: {self.text}" if self.where else self.text
-        line = f"{head}; {self.action}" if self.action else head
-        return shown(" ".join(line.split()))
+        where, text, action = (_one_line(part) for part in (self.where, self.text, self.action))
+        head = f"{where}: {text}" if where else text
+        return f"{head}; {action}" if action else head
+
+
+def _one_line(text: str | None) -> str:
+    return shown(_BREAK.sub(" ", text or "").strip())
 
 
 class QuestionError(VaibifyError):

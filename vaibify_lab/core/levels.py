@@ -12,6 +12,7 @@ from vaibify_lab.core.paths import shown
 from vaibify_lab.core.report import Reason, Rung, StepReport
 
 _ENVELOPE = "jupyter vaibify envelope"
+_LATER = "containers are not available in this version"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def _reproducible(
     for report in reports:
         if report.isolation != "container" or not report.in_pinned_image:
             text = f"step {report.slug!r} has no run in a container of the pinned image"
-            yield Reason("not-in-container", text, None, "jupyter vaibify run --engine docker")
+            yield Reason("not-in-container", text, None, _LATER)
     yield from _of_image(envelope)
     if not workflow.deterministic:
         text = "determinism is not declared"
@@ -128,7 +129,7 @@ def _of_image(envelope: Envelope) -> Iterator[Reason]:
     elif not envelope.environment_present:
         yield Reason("no-environment", "there is no environment.json", path, _ENVELOPE)
     if envelope.image is None:
-        yield Reason("no-image", "no image is pinned", path, "jupyter vaibify build")
+        yield Reason("no-image", "no image is pinned", path, _LATER)
         return
     if envelope.registry is None:
         text = "the pinned image was never pushed: it has no registry digest"

@@ -11,8 +11,10 @@ from collections.abc import Iterable
 
 LONGEST_COMPONENT = 255
 LONGEST_PATH = 4096
+MOST_PARTS = 128
 PROTECTED = (".git", ".vaibify")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x80-\x9f\u2028\u2029]")
+_LONE = re.compile("[\ud800-\udfff]")  # a byte that is not UTF-8, as Python keeps it
 _PLAIN = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.+=@, -]*/)*[A-Za-z0-9_][A-Za-z0-9_.+=@, -]*/?")
 _GLOB = re.compile(r"[*?\[\]]")
 
@@ -31,7 +33,7 @@ def fault_of(path: str, *, directory: bool = False) -> str | None:
         return "is empty"
     if _CONTROL.search(path):
         return "holds a control character"
-    if any("\ud800" <= char <= "\udfff" for char in path):
+    if _LONE.search(path):
         return "is not valid UTF-8"
     if "\\" in path:
         return "holds a backslash; write the path with '/'"
@@ -52,6 +54,8 @@ def _fault_of_parts(path: str, directory: bool) -> str | None:
         return "leaves its folder by '..'"
     if "" in parts or "." in parts:
         return "has an empty or '.' part; write it in its shortest form"
+    if len(parts) > MOST_PARTS:
+        return f"lies more than {MOST_PARTS} folders deep"
     if any(len(part.encode()) > LONGEST_COMPONENT for part in parts):
         return f"has a name longer than {LONGEST_COMPONENT} bytes"
     if len(path.encode()) > LONGEST_PATH:

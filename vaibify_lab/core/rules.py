@@ -20,12 +20,13 @@ def check_paths_of_step(where: str, step: str, key: str, given: Iterable[str]) -
     """Return the paths, each once, or refuse the first that is not plain."""
     found: dict[str, None] = {}
     folder = key in _FOLDER_KEYS
+    ours = (*_OURS, where.lower())
     for path in given:
-        everyday = paths.is_plain(path) and (folder or path[-1] != "/") and path != where
-        if not everyday or path.lower().startswith(_OURS):
+        everyday = paths.is_plain(path) and (folder or path[-1] != "/")
+        if not everyday or path.lower().startswith(ours):
             fault = _fault_of(where, key, path)
             if fault is not None:
-                text = f"step {step!r}: {key}: {paths.shown(path)!r} {fault}"
+                text = f"step {step!r}: {key}: {paths.shown(path)[:300]!r} {fault}"
                 raise InvalidFile(text, where=where)
         found[path] = None
     return list(found)
@@ -117,10 +118,10 @@ def _check_clashes(where: str, by_path: Mapping[str, Step]) -> None:
 
 def _check_folders(where: str, by_path: Mapping[str, Step]) -> None:
     """Refuse a path that is a file here and a folder there."""
-    folders = {path[: path.rfind("/", 0, -1) + 1] for path in by_path}
-    folders.update(*map(_above, tuple(folders)), _folders_of(by_path))
+    ordered = sorted(by_path)
     for path, step in by_path.items():
-        if path + "/" in folders:
+        inside = bisect.bisect_left(ordered, path + "/")
+        if inside < len(ordered) and ordered[inside].startswith(path + "/"):
             text = f"step {step.name!r}: {path!r} is a file here and a folder elsewhere"
             raise InvalidFile(text, where=where, action="declare a folder with a final '/'")
 

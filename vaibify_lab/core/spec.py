@@ -91,7 +91,7 @@ class Number:
             return None
         noun = "a whole number" if self.whole else "a number"
         found = f"{value!r:.40}" if isinstance(value, int | float) else _kind_of(value)
-        return "", f"expected {noun} from {self.low:.12g} to {self.high:.12g}, found {found}"
+        return "", f"expected {noun} from {_bound(self.low)} to {_bound(self.high)}, found {found}"
 
     def schema(self) -> dict[str, Any]:
         kind = "integer" if self.whole else "number"
@@ -264,6 +264,10 @@ def read(shape: Kind, value: Any, where: str) -> None:
         place, expected = found
         at = place.lstrip(".")
         raise InvalidFile(f"{at}: {expected}" if at else expected, where=where)
+
+
+def _bound(number: float) -> str:
+    return str(int(number)) if abs(number) < 2**65 and number == int(number) else repr(number)
 
 
 def _exact(pattern: str) -> str:

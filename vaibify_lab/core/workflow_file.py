@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from vaibify_lab.core import jsonio, spec
-from vaibify_lab.core.errors import InvalidFile, LaterFormat
+from vaibify_lab.core import jsonio
+from vaibify_lab.core.errors import InvalidFile
 from vaibify_lab.core.graph import order
 from vaibify_lab.core.model import CATEGORIES, Step, StepResources, TestSuite, Workflow
 from vaibify_lab.core.naming import Names, slugs_of
 from vaibify_lab.core.references import ROOM, ROOT, SYMBOLIC, Expander, Outputs, stems_of
 from vaibify_lab.core.rules import Producers, check_paths_of_step, check_workflow, producers_of
-from vaibify_lab.core.workflow_keys import FORMAT, STEP, TOP
+from vaibify_lab.core.workflow_keys import STEP, TOP, check_format, check_keys
 
 _OUTPUT_KEYS = ("saDataFiles", "saPlotFiles", "saOutputFiles")
 _MOST_INPUTS = 2_000_000  # of all steps together: a dependency on a step stands for all it makes
@@ -36,28 +35,17 @@ def parse(data: bytes, path: str) -> Workflow:
     InvalidFile, LaterFormat
         Naming the file, the step and key, and what was expected.
     """
+    if not path.rsplit("/", 1)[-1].removesuffix(".json").strip("."):
+        raise InvalidFile("has a name that no folder of facts can have", where=path)
     value = jsonio.loads(data, path)
-    _check_format(value, path)
-    spec.read(TOP, value, path)
-    return _Builder(value, path).build()
-
-
-def _check_format(value: Any, path: str) -> None:
-    if not isinstance(value, dict):
-        raise InvalidFile("expected an object with sFormat and listSteps", where=path)
-    said = value.get("sFormat")
-    if said == FORMAT:
-        return
-    if said is None and "iWorkflowSchemaVersion" in value:
-        text = "is a project of the original Vaibify, which this version cannot read yet"
-        raise InvalidFile(text, where=path, action="it was left as it is")
-    if said is None:
-        raise InvalidFile("sFormat: is required and missing", where=path, action=f"add {FORMAT!r}")
-    match = re.fullmatch(r"vaibify-lab/([0-9]{1,6})", said) if isinstance(said, str) else None
-    if match and int(match[1]) > 1:
-        text = f"has the format {said!r}, later than this version knows ({FORMAT!r})"
-        raise LaterFormat(text, where=path, action="update vaibify_lab; the file was not changed")
-    raise InvalidFile(f"sFormat: expected {FORMAT!r}, found {said!r:.60}", where=path)
+    check_format(value, path)
+    check_keys(value, path)
+    builder = _Builder(value, path)
+    try:
+        return builder.build()
+    except InvalidFile as error:
+        error.action = "; ".join(filter(None, [error.action, builder.typing_error()])) or None
+        raise
 
 
 class _Builder:
@@ -154,7 +142,8 @@ class _Builder:
             scripts = tuple(self._paths(raw, "saScripts", scripts, testing))
         self._keep_account(expander)
         self._keep_account(testing)
-        read = [*inputs, *(scripts or ()), *(path for suite in suites for path in suite.files)]
+        read = [*inputs, *(scripts or ()), *([notebook] if notebook else [])]
+        read += [path for suite in suites for path in suite.files]
         parents = dict.fromkeys([*depends, *expander.used.values(), *tested.values()])
         parents.update(dict.fromkeys(self.producers.of(read)))
         if slug not in depends:
@@ -235,6 +224,11 @@ class _Builder:
         if self.grown > 4 * ROOM:
             text = "its variables and references grow to too much text"
             raise InvalidFile(text, where=self.path)
+
+    def typing_error(self) -> str | None:
+        """Return the first unknown key that is nearly a known one: why it is refused, perhaps."""
+        warnings = _first_of(self._warnings(), _MOST_WARNINGS)
+        return next((text for text in warnings if "; did you mean " in text), None)
 
     def _warnings(self) -> Iterator[str]:
         for key, near in TOP.unknown(self.value):

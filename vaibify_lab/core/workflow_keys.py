@@ -6,10 +6,12 @@ fingerprint; tests hold each of them to it, so a key that is added here and forg
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from vaibify_lab.core.errors import InvalidFile, LaterFormat
 from vaibify_lab.core.spec import (
     Anything,
     Either,
@@ -168,6 +170,49 @@ TOP_KEYS: dict[str, Key] = {
     "listSteps": Key(Listed(STEP), True, "The steps, in the order that {Step01...} counts."),
 }
 TOP = _shape(TOP_KEYS, ("sFormat", "listSteps"))
+_IN_STEP = re.compile(r"\.listSteps\[([0-9]+)\]\.(.+)", re.DOTALL)
+
+
+def check_format(value: Any, path: str) -> None:
+    """Refuse what is no workflow of this format, before anything else is asked of it.
+
+    Raises
+    ------
+    InvalidFile, LaterFormat
+    """
+    if not isinstance(value, dict):
+        raise InvalidFile("expected an object with sFormat and listSteps", where=path)
+    said = value.get("sFormat")
+    if said == FORMAT:
+        return
+    if said is None and "iWorkflowSchemaVersion" in value:
+        text = "is a project of the original Vaibify, which this version cannot read yet"
+        raise InvalidFile(text, where=path, action="it was left as it is")
+    if said is None:
+        raise InvalidFile("sFormat: is required and missing", where=path, action=f"add {FORMAT!r}")
+    match = re.fullmatch(r"vaibify-lab/([0-9]{1,6})", said) if isinstance(said, str) else None
+    if match and int(match[1]) > 1:
+        text = f"has the format {said!r}, later than this version knows ({FORMAT!r})"
+        raise LaterFormat(text, where=path, action="update vaibify_lab; the file was not changed")
+    raise InvalidFile(f"sFormat: expected {FORMAT!r}, found {said!r:.60}", where=path)
+
+
+def check_keys(value: Mapping[str, Any], path: str) -> None:
+    """Refuse the first key that does not hold what is expected, naming its step.
+
+    Raises
+    ------
+    InvalidFile
+    """
+    found = TOP.fault(value)
+    if found is None:
+        return
+    place, expected = found
+    within = _IN_STEP.fullmatch(place)
+    name = value["listSteps"][int(within[1])].get("sName") if within else None
+    if within and STEP.keys["sName"].fault(name) is None:
+        place = f"step {name!r}: {within[2]}"
+    raise InvalidFile(f"{place.lstrip('.')}: {expected}", where=path)
 
 
 def json_schema() -> dict[str, Any]:

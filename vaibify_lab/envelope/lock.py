@@ -62,10 +62,20 @@ class Lock:
     source_sha256: str | None = None
 
     def matches_source(self, source: bytes) -> bool | None:
-        """Tell whether the lock was made from exactly this source; None when it does not say."""
+        """Tell whether the lock was made from this source; None when it does not say."""
         if self.source_sha256 is None:
             return None
-        return self.source_sha256 == hashlib.sha256(source).hexdigest()
+        return self.source_sha256 == source_digest(source)
+
+
+def source_digest(source: bytes) -> str:
+    """Return the SHA-256 of what a source asks for: its lines without blank and comment lines.
+
+    So a comment makes no lock out of date, and with it no step stale.
+    """
+    lines = (line.strip() for line in source.splitlines())
+    asked = [line for line in lines if line and not line.startswith(b"#")]
+    return hashlib.sha256(b"\n".join(asked)).hexdigest()
 
 
 def parse_lock(data: bytes, *, declared_none: bool = False) -> Lock:
@@ -89,7 +99,8 @@ def parse_lock(data: bytes, *, declared_none: bool = False) -> Lock:
     except text.Unreadable as error:
         reader.refuse(error.line, error.code, str(error))
     if not reader.packages and not reader.problems and not declared_none:
-        reader.refuse(0, "no-packages", "lists no package, and the workflow does not declare that")
+        said = "lists no package, and the workflow does not declare that by bNoPythonPackages"
+        reader.refuse(0, "no-packages", said)
     packages, problems = tuple(reader.packages), tuple(reader.problems)
     return Lock(packages, problems, tuple(reader.indexes), python, platform, source)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import shutil
 import subprocess
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from vaibify_lab.core.errors import InvalidFile, MissingFile, QuestionError, ToolFailed, UsageError
 from vaibify_lab.core.paths import shown
-from vaibify_lab.envelope.lock import NAME, LockedPackage, parse_lock
+from vaibify_lab.envelope.lock import NAME, LockedPackage, parse_lock, source_digest
 
 SOURCES = ("requirements.in", "pyproject.toml")
 _ARGUMENTS = (
@@ -63,7 +62,7 @@ def compile_lock(
         raise UsageError(f"a lock is made from {' or '.join(SOURCES)}", where=source)
     if not (root / source).is_file():
         raise MissingFile("does not exist", where=source, action="write it; it may be empty")
-    digest = hashlib.sha256((root / source).read_bytes()).hexdigest()
+    digest = source_digest((root / source).read_bytes())
     version = python_version or f"{sys.version_info.major}.{sys.version_info.minor}"
     with _draft(keep) as draft:
         command = [find_uv(), "pip", "compile", source, *_ARGUMENTS, "-o", str(draft)]

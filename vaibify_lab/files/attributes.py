@@ -103,9 +103,9 @@ def blob_id(data: bytes, object_format: str) -> str:
 
 def attribute_line(path: str, words: str) -> str:
     """Return a line of ``.gitattributes`` for one path, quoted as git reads it."""
-    anchored = path if "/" in path else f"/{path}"
-    pattern = re.sub(r"([\\*?\[])", r"\\\1", anchored)
-    if re.search(r'[\s"\\]|^[!#]', pattern):
+    # Anchored: this path alone, and a leading ``!`` or ``#`` means nothing.
+    pattern = "/" + re.sub(r"([\\*?\[])", r"\\\1", path)
+    if re.search(r'[\s"\\]', pattern):
         pattern = '"' + pattern.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return f"{pattern} {words}"
 

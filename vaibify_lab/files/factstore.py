@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
@@ -10,6 +11,7 @@ from typing import TypeVar
 from vaibify_lab.core import fact_files
 from vaibify_lab.core.errors import MissingFile, VaibifyError
 from vaibify_lab.core.facts import FactFault, Facts, RunRecord, SignOffs, TestMarker
+from vaibify_lab.files.statcache import is_settled
 from vaibify_lab.files.tree import Tree
 
 RECORDS, MARKERS, SIGN_OFFS = "records", "test_markers", "sign_offs"
@@ -28,6 +30,7 @@ class FactStore:
         self.stem = stem
         self._parsed: dict[str, tuple[_Stamp, object]] = {}
         self._own: dict[str, _Stamp | None] = {}
+        self._writing = threading.Lock()  # several steps of one run end at once
 
     def path(self, kind: str, slug: str) -> str:
         """Return the repository path of a fact."""
@@ -73,7 +76,8 @@ class FactStore:
 
         Sign-offs of steps other than ``slug`` are left out: people sign while a run goes on.
         """
-        now = self.stamps()
+        with self._writing:
+            now = self.stamps()
         signed = self.path(SIGN_OFFS, slug)
         elsewhere = f".vaibify/{SIGN_OFFS}/"
         return [
@@ -97,6 +101,7 @@ class FactStore:
         return found
 
     def _one(self, path: str, slug: str, parse: _Parser[_Fact]) -> _Fact | FactFault | None:
+        started = time.time_ns()
         stamp = self._stamp(path)
         known = self._parsed.get(path)
         if known is not None and stamp is not None and known[0] == stamp:
@@ -110,7 +115,7 @@ class FactStore:
             fact = FactFault(path, f"{path} cannot be read", "make it readable")
         except VaibifyError as error:
             fact = FactFault(path, f"{path} {error.text}", _remedy(path, error))
-        if stamp is not None:
+        if stamp is not None and is_settled(stamp[:4], started):
             self._parsed[path] = (stamp, fact)
         return fact
 
@@ -137,9 +142,10 @@ class FactStore:
         if isinstance(fault, FactFault):
             kept = f"{LOCAL}/replaced/{time.time_ns()}-{kind}-{self.stem}-{slug}.json"
             self._tree.move(path, kept)
-        self._tree.write(path, data)
-        self._parsed.pop(path, None)
-        self._own[path] = self._stamp(path)
+        with self._writing:
+            self._tree.write(path, data)
+            self._parsed.pop(path, None)
+            self._own[path] = self._stamp(path)
         return kept
 
     def _all_of(self, kind: str, slug: str) -> object:

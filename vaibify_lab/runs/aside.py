@@ -6,17 +6,21 @@ wrote is kept among its leftovers, never fed onwards.
 
 from __future__ import annotations
 
-import json
+import hashlib
 import os
 import shutil
-from collections.abc import Sequence
+import stat
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from vaibify_lab.core import jsonio
-from vaibify_lab.core.errors import VaibifyError
-from vaibify_lab.files.factstore import LOCAL
+from vaibify_lab.core.errors import DiskFull, InvalidFile, VaibifyError
+from vaibify_lab.core.facts import RunRecord
+from vaibify_lab.core.paths import fault_of, is_protected, is_within
+from vaibify_lab.files.factstore import LOCAL, RECORDS, FactStore
 from vaibify_lab.files.tree import Tree
 
 ASIDE = f"{LOCAL}/aside"
@@ -44,41 +48,110 @@ class Aside:
 
     def take(self, outputs: Sequence[str]) -> None:
         """Move every output that exists out of the way; declared folders move whole."""
-        bare = [path.rstrip("/") for path in outputs]
+        bare = outermost(path.rstrip("/") for path in outputs)
         existed = [path for path in bare if self.tree.lstat(path) is not None]
-        value = {"outputs": bare, "existed": existed, "step": self.slug, "stem": self.stem}
+        value = {"outputs": bare, "existed": existed, "record": self._record_digest()}
         self.tree.write(f"{self.folder}/{_LIST}", jsonio.dumps(value))
         for path in existed:
-            if self.tree.lstat(path) is not None:  # a folder declared above it may have moved
-                self.tree.move(path, f"{self.folder}/old/{path}")
+            self._move(path, f"{self.folder}/old/{path}")
 
     def put_back(self) -> list[str]:
-        """Put the old outputs back; return those of the failed run that were set apart."""
+        """Put the old outputs back; return those of the failed run that were set apart.
+
+        May be repeated after a crash at any point of it.
+        """
+        if self.is_empty():
+            return []
         apart = []
         for path in self._listed("outputs"):
             if self._is_untouched(path):
                 continue
+            apart += self._clear_way(path)
             if self.tree.lstat(path) is not None:
-                self.tree.move(path, _free(self.tree, f"{self.leftovers}/{path}"))
-                apart.append(path)
+                apart += self._set_apart(path)
             if self.tree.lstat(f"{self.folder}/old/{path}") is not None:
-                self.tree.move(f"{self.folder}/old/{path}", path)
+                self._move(f"{self.folder}/old/{path}", path)
         self.drop()
         return apart
 
     def drop(self) -> None:
-        """Forget the old outputs: the new ones are good."""
-        _delete(self.tree.root / self.folder)
+        """Forget the old outputs: the new ones are good. The list of them goes last."""
+        here = self.tree.root / self.folder
+        delete(here / "old")
+        delete(here)
         with suppress(OSError):
-            (self.tree.root / self.folder).parent.rmdir()
-            (self.tree.root / self.folder).parent.parent.rmdir()
+            here.parent.rmdir()
+            here.parent.parent.rmdir()
+
+    def is_settled(self) -> bool:
+        """Tell whether the run had recorded that its step passed: then the new outputs are good.
+
+        The record must be another than when the outputs were moved: a run may make a step twice.
+        """
+        record = FactStore(self.tree, self.stem).load([self.slug]).records.get(self.slug)
+        mine = isinstance(record, RunRecord) and record.run_id == self.run_id
+        passed = isinstance(record, RunRecord) and record.outcome == "passed"
+        return mine and passed and self._record_digest() != self._content().get("record")
+
+    def is_empty(self) -> bool:
+        """Tell whether the runner died before it had moved, or noted, anything."""
+        return all(self.tree.lstat(f"{self.folder}/{one}") is None for one in (_LIST, "old"))
+
+    def fault(self) -> str | None:
+        """Say why this is not to be believed, None when it is: nothing strange is ever moved."""
+        try:
+            value = self._content()
+        except VaibifyError as error:
+            return str(error)
+        for key in ("outputs", "existed"):
+            paths = value.get(key)
+            if not isinstance(paths, list) or not all(map(_is_movable, paths)):
+                return f"{self.folder}/{_LIST} names what no step can make"
+        return None
+
+    def _clear_way(self, path: str) -> list[str]:
+        """Set apart what a failed run put in place of a folder above an output: a link, a file."""
+        parts = path.split("/")[:-1]
+        for folder in ("/".join(parts[: count + 1]) for count in range(len(parts))):
+            seen = self.tree.lstat(folder)
+            if seen is not None and not stat.S_ISDIR(seen.st_mode):
+                return self._set_apart(folder)
+        return []
+
+    def _set_apart(self, path: str) -> list[str]:
+        """Keep what a failed run wrote; where the disk has no room for that, it goes."""
+        try:
+            self._move(path, _free(self.tree, f"{self.leftovers}/{path}"))
+        except DiskFull:
+            delete(self.tree.root / path)
+            return []
+        return [path]
+
+    def _move(self, source: str, target: str) -> None:
+        """Rename; a folder that its maker left unwritable first becomes movable."""
+        seen = self.tree.lstat(source)
+        if seen is not None and stat.S_ISDIR(seen.st_mode) and not seen.st_mode & stat.S_IWUSR:
+            with suppress(OSError):
+                os.chmod(self.tree.root / source, seen.st_mode | stat.S_IRWXU)
+        self.tree.move(source, target)
+
+    def _record_digest(self) -> str:
+        """Return what tells the step's record of now from a later one; "" without one."""
+        path = FactStore(self.tree, self.stem).path(RECORDS, self.slug)
+        try:
+            return hashlib.sha256(self.tree.read(path)).hexdigest()
+        except VaibifyError:
+            return ""
+
+    def _content(self) -> dict[str, Any]:
+        value = jsonio.loads(self.tree.read(f"{self.folder}/{_LIST}"), f"{self.folder}/{_LIST}")
+        if not isinstance(value, dict):
+            raise InvalidFile("is not an object", where=f"{self.folder}/{_LIST}")
+        return value
 
     def _listed(self, key: str) -> list[str]:
-        try:
-            value = json.loads(self.tree.read(f"{self.folder}/{_LIST}"))
-        except (VaibifyError, ValueError):
-            return []
-        return [str(path) for path in value.get(key, ())]
+        paths = self._content().get(key)
+        return [path for path in paths if _is_movable(path)] if isinstance(paths, list) else []
 
     def _is_untouched(self, path: str) -> bool:
         """Tell whether an old output had not been moved yet when the runner died."""
@@ -86,21 +159,47 @@ class Aside:
         return existed and self.tree.lstat(f"{self.folder}/old/{path}") is None
 
 
-def left_aside(tree: Tree) -> list[Aside]:
-    """Return what crashed runs left aside, oldest first."""
-    found = []
-    top = tree.root / ASIDE
-    for run_id in _names(top):
-        for stem in _names(top / run_id):
-            found += [Aside(tree, run_id, stem, slug) for slug in _names(top / run_id / stem)]
-    return found
+def left_aside(tree: Tree) -> Iterator[Aside]:
+    """Yield what crashed runs left aside, oldest first."""
+    for run_id in _folders(tree, ASIDE):
+        for stem in _folders(tree, f"{ASIDE}/{run_id}"):
+            for slug in _folders(tree, f"{ASIDE}/{run_id}/{stem}"):
+                yield Aside(tree, run_id, stem, slug)
 
 
-def _names(folder: Path) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))
-    except OSError:
+def outermost(paths: Iterable[str]) -> list[str]:
+    """Return paths without those that lie in another of them."""
+    given = list(dict.fromkeys(paths))
+    return [one for one in given if not any(one != two and is_within(one, two) for two in given)]
+
+
+def delete(path: Path) -> None:
+    """Delete a file or a folder, never what a link leads to; folders may have lost their rights."""
+    if path.is_symlink() or not path.is_dir():
+        with suppress(OSError):
+            path.unlink()
+        return
+    with suppress(OSError):
+        path.chmod(0o700)
+    for here, names, _ in os.walk(path):
+        for name in names:
+            below = os.path.join(here, name)
+            if not os.path.islink(below):
+                with suppress(OSError):
+                    os.chmod(below, 0o700)
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_movable(path: object) -> bool:
+    return isinstance(path, str) and fault_of(path) is None and not is_protected(path)
+
+
+def _folders(tree: Tree, path: str) -> list[str]:
+    """Return the names of real folders in a folder."""
+    if not tree.exists_as_directory(path):
         return []
+    names = sorted(os.listdir(tree.root / path))
+    return [name for name in names if tree.exists_as_directory(f"{path}/{name}")]
 
 
 def _free(tree: Tree, path: str) -> str:
@@ -110,12 +209,3 @@ def _free(tree: Tree, path: str) -> str:
         count += 1
         candidate = f"{path}.{count}"
     return candidate
-
-
-def _delete(folder: Path) -> None:
-    """Delete a folder of ours; a step may have left it without permissions."""
-    for here, names, _ in os.walk(folder):
-        for name in names:
-            with suppress(OSError):
-                os.chmod(os.path.join(here, name), 0o700, follow_symlinks=False)
-    shutil.rmtree(folder, ignore_errors=True)

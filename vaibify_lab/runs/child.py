@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from vaibify_lab.core.errors import PreflightFailed, UsageError, VaibifyError
-from vaibify_lab.core.model import Workflow
 from vaibify_lab.engines.base import Engine
 from vaibify_lab.engines.local.engine import LocalEngine
 from vaibify_lab.engines.local.python import PythonEnvironment, environment_for
+from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs import enveloping, turning
-from vaibify_lab.runs.context import Busy, Circumstance, RunContext
+from vaibify_lab.runs.cleaning import clean
+from vaibify_lab.runs.context import Busy, Circumstance, Protected, RunContext
 from vaibify_lab.runs.execute import Scheduler, watch_stop
+from vaibify_lab.runs.guard import prevents
 from vaibify_lab.runs.inspecting import inspect
 from vaibify_lab.runs.journal import JournalWriter, RunFolder, now, run_folders
 from vaibify_lab.runs.live import CURRENT
@@ -53,17 +55,16 @@ class Runner:
     def main(self) -> int:
         """Run; return 0 when everything asked for passed."""
         self._mind_signals()
-        lock = RunLock(self.root)
+        lock = RunLock(Tree(self.root))
         try:
             lock.acquire({"run_id": self.folder.run_id, "person": self.person, "since": now()})
-        except VaibifyError as error:
-            return self._refuse(error)
-        try:
-            return self._under_lock()
+            try:
+                return self._under_lock()
+            finally:
+                lock.release()
         except VaibifyError as error:
             return self._refuse(error)
         finally:
-            lock.release()
             self.journal.close()
 
     def _mind_signals(self) -> None:
@@ -86,15 +87,18 @@ class Runner:
         opened = Opened(self.root)
         process = ProcessId.mine().to_json()
         self.journal.write("runAccepted", run_id=self.folder.run_id, process=process)
-        engine = self._engine(opened)
-        recover(opened.tree, engine, self.journal)
+        bare = self._bare_engine()
+        recover(opened, bare, self.journal)
         opened.tree.write(CURRENT, self.folder.run_id.encode("ascii") + b"\n")
         _prune(self.root, self.folder)
-        epoch = enveloping.write_environment(opened).source_date_epoch or 0
+        was_green = turning.all_are_green(opened)  # before its steps are queued
         look = opened.look(self.options.workflow)
         planned = self._plan(look)
+        self._preflight(opened, look, planned, bare)
+        engine = self._engine(opened)
+        environment = enveloping.read_environment(opened) or enveloping.write_environment(opened)
+        epoch = environment.source_date_epoch or enveloping.EPOCH_WITHOUT_COMMIT
         context = self._context(opened, look, engine, epoch)
-        self._preflight(opened, look, planned, engine)
         self.journal.write(
             "runStarted",
             run_id=self.folder.run_id,
@@ -106,19 +110,32 @@ class Runner:
             isolation=engine.isolation,
             plan=[{"slug": one.slug, "action": one.action, "why": one.why} for one in planned],
         )
-        was_green = turning.all_are_green(opened)
+        if context.is_sealed() and not prevents(engine, "read"):
+            text = "sealed, but here a step can read the rest of the repository by absolute path"
+            self.journal.write("warning", text=f"{text}: nothing is proven")
         outcomes = self._walk(context, planned)
-        if turning.envelope_if_turned_green(opened, was_green):
-            self.journal.write("note", text="everything is green: the envelope was written")
+        self._envelope(opened, was_green)
         opened.cache.save()
         return self._complete(outcomes)
 
-    def _engine(self, opened: Opened) -> LocalEngine:
+    def _envelope(self, opened: Opened, was_green: bool) -> None:
+        """Write the envelope when everything has just turned green; that fails no run."""
+        try:
+            if turning.envelope_if_turned_green(opened, was_green):
+                self.journal.write("note", text="everything is green: the envelope was written")
+        except VaibifyError as error:
+            self.journal.write("warning", text=f"the envelope was not written: {error}")
+
+    def _bare_engine(self) -> LocalEngine:
+        """Return the engine in the starter's Python: for preflight nothing needs installing."""
         if self.options.engine != "local":
             raise UsageError(
                 f"the engine {self.options.engine!r} is not available in this version",
                 action="use --engine local",
             )
+        return LocalEngine(self.options.tier)  # type: ignore[arg-type]  # checked there
+
+    def _engine(self, opened: Opened) -> LocalEngine:
         lock = opened.tree.read(LOCK) if opened.tree.lstat(LOCK) is not None else None
         self._python = environment_for(lock, progress=self._tell)
         return LocalEngine(self.options.tier, self._python)  # type: ignore[arg-type]  # checked there
@@ -129,7 +146,8 @@ class Runner:
         self.journal.write("preparing", text=text)
 
     def _plan(self, look: Look) -> tuple[Planned, ...]:
-        planned = plan(look.workflow, look.reports, self.options.selection)
+        selection, plot_only = self.options.selection, self.options.plot_only
+        planned = plan(look.workflow, look.reports, selection, plot_only=plot_only)
         if not look.workflow.steps:
             raise UsageError("the workflow has no step", where=look.workflow.path)
         return planned
@@ -138,7 +156,8 @@ class Runner:
         self, opened: Opened, look: Look, planned: tuple[Planned, ...], engine: LocalEngine
     ) -> None:
         """Say what is wrong before anything runs; the first error refuses the run."""
-        slugs = [one.slug for one in planned if one.action != "skip"]
+        asked = self.options.steps  # one that cannot be run is refused, not passed over
+        slugs = [one.slug for one in planned if one.action != "skip" or one.slug in asked]
         inspection = inspect(opened, look, engine, self.options.steps)
         findings = preflight(inspection, slugs)
         for one in findings:
@@ -146,7 +165,7 @@ class Runner:
         errors = [one for one in findings if one.level == "error"]
         if errors:
             more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-            where = f"step {errors[0].step!r}" if errors[0].step else errors[0].path
+            where = f"step {errors[0].step!r}" if errors[0].step else None
             raise PreflightFailed(errors[0].text + more, where=where, action=errors[0].action)
 
     def _context(self, opened: Opened, look: Look, engine: Engine, epoch: int) -> RunContext:
@@ -180,17 +199,18 @@ class Runner:
                 "cpus": str(os.cpu_count() or 1),
                 "libc": " ".join(platform.libc_ver()).strip(),
             },
-            commit=opened.repository.snapshot().commit,
             epoch=epoch,
             lock=self._python.lock_hash,
             image=look.world.image,
         )
 
     def _walk(self, context: RunContext, planned: tuple[Planned, ...]) -> dict[str, str]:
+        if self.options.clean and not self.options.tests_only:
+            clean(context, planned)
         ended = threading.Event()
         watcher = threading.Thread(target=watch_stop, args=(context, ended), daemon=True)
         watcher.start()
-        jobs = self.options.jobs or context.workflow.jobs or len(os.sched_getaffinity(0))
+        jobs = self.options.jobs or context.workflow.jobs or _processors()
         try:
             return dict(Scheduler(context, planned, max(1, jobs)).run())
         finally:
@@ -199,7 +219,7 @@ class Runner:
     def _complete(self, outcomes: dict[str, str]) -> int:
         values = set(outcomes.values())
         outcome = "passed"
-        if values & {"failed", "blocked", "tests-failed"}:
+        if values & {"failed", "blocked", "tests-failed", "differs"}:
             outcome = "failed"
         if self.stopping.is_set() or "interrupted" in values:
             outcome = "interrupted"
@@ -208,21 +228,31 @@ class Runner:
 
 
 def _cores(asked: int) -> int:
-    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, here - 1) if asked < 1 else asked
+    return max(1, _processors() - 1) if asked < 1 else asked
 
 
-def _protected(opened: Opened) -> frozenset[str]:
-    """Return what no step may write unless it declares it: workflows, envelope, all outputs."""
-    paths = set(opened.workflow_paths()) | {enveloping.MANIFEST, *enveloping.ALONGSIDE}
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _protected(opened: Opened) -> Protected:
+    """Return what no step may write unless it declares it: workflows, envelope, all that is named.
+
+    Of every workflow of the repository; one that cannot be read protects itself alone.
+    """
+    files = set(opened.workflow_paths()) | {enveloping.MANIFEST, *enveloping.ALONGSIDE}
+    folders: set[str] = set()
     for path in opened.workflow_paths():
         with suppress(VaibifyError):
-            workflow: Workflow = opened.workflow(path)
-            for step in workflow.steps:
-                paths.update(opened.observer.expand((*step.outputs, *step.declared_inputs)))
-                paths.update(opened.observer.code_of(step).files)
-                paths.update(opened.observer.test_files(step))
-    return frozenset(paths)
+            for step in opened.workflow(path).steps:
+                declared = (*step.outputs, *step.declared_inputs)
+                folders.update(one for one in declared if one.endswith("/"))
+                files.update(one for one in declared if not one.endswith("/"))
+                files.update(opened.observer.code_of(step).files)
+                files.update(opened.observer.test_files(step))
+    return Protected(frozenset(files), tuple(sorted(folders)))
 
 
 def _prune(root: Path, current: RunFolder) -> None:

@@ -20,19 +20,26 @@ from vaibify_lab.runs.project_file import ProjectFile
 
 @dataclass(frozen=True, slots=True)
 class Circumstance:
-    """What of the world a record keeps: who, where, on top of which commit, with which lock."""
+    """What of the world a record keeps: who, on which machine, with which lock."""
 
     person: str
     machine: dict[str, str]
     host: dict[str, str]
-    commit: str | None
     epoch: int
     lock: str | None
     image: str | None
 
 
-class Stopping(Exception):
-    """Somebody asked the run to stop."""
+@dataclass(frozen=True, slots=True)
+class Protected:
+    """What belongs to somebody: declared files, and the declared folders with all below them."""
+
+    files: frozenset[str]
+    folders: tuple[str, ...]
+
+    def holds(self, path: str) -> bool:
+        """Tell whether a path is one of them."""
+        return path in self.files or path.startswith(self.folders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +58,7 @@ class RunContext:
     options: RunOptions
     around: Circumstance
     cores: int
-    protected: frozenset[str]
+    protected: Protected
     busy: Busy
     stopping: threading.Event = field(default_factory=threading.Event)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from vaibify_lab.core import differences
+from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.facts import FactFault, RunRecord
 from vaibify_lab.core.model import Step
 from vaibify_lab.runs.context import RunContext
@@ -17,7 +18,9 @@ from vaibify_lab.runs.steprun import StepRun
 from vaibify_lab.runs.testrun import TestRun
 from vaibify_lab.runs.writable import writable_folders
 
-StepOutcome = Literal["passed", "failed", "interrupted", "blocked", "skipped", "tests-failed"]
+StepOutcome = Literal[
+    "passed", "failed", "interrupted", "blocked", "skipped", "tests-failed", "differs"
+]
 _STOPS = frozenset({"failed", "interrupted", "blocked"})
 
 
@@ -53,15 +56,15 @@ class Scheduler:
 
     def _settle_or_start(self, slug: str, pool: ThreadPoolExecutor) -> bool:
         step = self.context.workflow.by_slug[slug]
+        planned = self._waiting[slug]
+        if planned.action == "skip":
+            return self._end(slug, "skipped", planned.why)
         if self.context.stopping.is_set():
             return self._end(slug, "interrupted", "the run was stopped before it began")
         pending = [one for one in step.parents if one in self._waiting or self._is_running(one)]
         if pending:
             return False
         stopped = [one for one in step.parents if self.outcomes.get(one) in _STOPS]
-        planned = self._waiting[slug]
-        if planned.action == "skip":
-            return self._end(slug, "skipped", planned.why)
         if stopped and not self.context.options.tests_only:
             text = f"upstream step {stopped[0]!r} {_participle(self.outcomes[stopped[0]])}"
             return self._end(slug, "blocked", text)
@@ -114,12 +117,22 @@ class Scheduler:
 
     def _one(self, step: Step) -> StepOutcome:
         """Run one step and its tests; called in a thread of its own."""
-        context = self.context
-        if context.options.tests_only:
+        write = self.context.journal.write
+        try:
+            outcome = self._made(step)
+        except VaibifyError as error:
+            outcome = "failed"
+            write("stepFail", step=step.slug, code=error.code, text=str(error), outcome=outcome)
+        write("stepSettled", step=step.slug, outcome=outcome)
+        return outcome
+
+    def _made(self, step: Step) -> StepOutcome:
+        options = self.context.options
+        if options.tests_only:
             return self._tests(step, "passed")
-        if context.options.twice:
+        if options.twice:
             return self._twice(step)
-        return self._once(step, tests=context.options.tests)
+        return self._once(step, tests=options.tests)
 
     def _twice(self, step: Step) -> StepOutcome:
         """Run a step two times, keep the second, and tell whether its outputs were the same."""
@@ -129,25 +142,20 @@ class Scheduler:
             return outcome
         outcome = self._once(step, tests=self.context.options.tests)
         second = self._record(step)
-        if second is not None and second.outcome == "passed":
-            pins = first.pins.outputs
-            differing = [one for one, pin in second.pins.outputs.items() if pins.get(one) != pin]
-            self.context.journal.write(
-                "twice", step=step.slug, identical=not differing, differing=sorted(differing)
-            )
-        return outcome
+        if second is None or second.outcome != "passed":
+            return outcome
+        one, two = first.pins.outputs, second.pins.outputs
+        differing = sorted(path for path in {*one, *two} if one.get(path) != two.get(path))
+        self.context.journal.write(
+            "twice", step=step.slug, identical=not differing, differing=differing
+        )
+        return "differs" if differing and outcome == "passed" else outcome
 
     def _once(self, step: Step, *, tests: bool) -> StepOutcome:
-        context = self.context
-        attempt = StepRun(context, step, self._record(step))
-        record = attempt.run()
-        kept = context.facts.write_record(record)
-        attempt.settle()
-        if kept is not None:
-            text = f"an unreadable record was kept as {kept}"
-            context.journal.write("warning", step=step.slug, text=text, path=kept)
+        record = StepRun(self.context, step, self._record(step)).run()
+        write = self.context.journal.write
         if record.outcome != "passed":
-            context.journal.write(
+            write(
                 "stepFail",
                 step=step.slug,
                 code=record.reason_code,
@@ -157,7 +165,7 @@ class Scheduler:
             )
             return record.outcome
         outputs, same = len(record.pins.outputs), len(record.unchanged_outputs)
-        context.journal.write(
+        write(
             "stepPass",
             step=step.slug,
             seconds=record.seconds,
@@ -170,7 +178,10 @@ class Scheduler:
         marker = TestRun(self.context, step).run()
         if marker is None:
             return otherwise
-        self.context.facts.write_marker(marker)
+        kept = self.context.facts.write_marker(marker)
+        if kept is not None:
+            text = f"an unreadable test marker was kept as {kept}"
+            self.context.journal.write("warning", step=step.slug, text=text, path=kept)
         only = self.context.options.category
         bad = [
             name

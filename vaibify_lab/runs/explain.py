@@ -1,6 +1,7 @@
 """Why a step failed, read from the end of its log: the cause a person can act on, not only a code.
 
-A hint, never a verdict: the log is the step's word and decides nothing.
+A hint, never a verdict: the log is the step's word and decides nothing. Only the last lines are
+read, each cut to a length, so that no log makes this slow.
 """
 
 from __future__ import annotations
@@ -8,23 +9,32 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+import signal
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from vaibify_lab.core.paths import shown
 from vaibify_lab.core.report import Reason
 
 _TAIL = 64 * 1024
-_MODULE = re.compile(
-    r"(?:No module named |there is no package called |[Pp]ackage )['\"‘“]?([A-Za-z_][\w.]*)['\"’”]?"
-)
+_LINES, _LENGTH, _WORDS, _NAMED = 40, 2000, 500, 5
+_NEAR = 12  # lines before the last in which a cause is worth a mention
+_PYTHON_MODULE = re.compile(r"No module named ['\"]?([A-Za-z_][\w.]*)")
+_IMPORTED_NAME = re.compile(r"cannot import name '(\w+)' from (?:[a-z ]+)?'([\w.]+)'")
+_R_PACKAGE = re.compile(r"there is no package called ['\"‘“]([A-Za-z][\w.]*)")
 _FILE = re.compile(
-    r"(?:No such file or directory: |cannot open file |No such file: ?)['\"‘]?([^'\"’\n]+)['\"’]?"
-    r"|(?:^|: )([^\s:]+): No such file or directory",
-    re.MULTILINE,
+    r"No such file or directory: ['\"]([^'\"]+)['\"]"
+    r"|cannot open file ['\"‘`]([^'\"’]+)['\"’]"
+    r"|name = '([^']+)', errno = 2"
+    r"|['\"‘]([^'\"‘’]+)['\"’]: No such file or directory"
+    r"|(?<![^\s:])([^\s:'\"‘’]+): No such file or directory"
 )
-_WORD = re.compile(r"[^\s'\"‘’“”()\[\]{}<>,;:]+")
-_INPUT = ("EOFError: EOF when reading a line", "EOFError", "raw_input was called")
+_WORD = re.compile(r"[^\s'\"`‘’“”()\[\]{}<>,;:=]+")
+_INPUT = ("EOFError: EOF when reading a line", "raw_input was called, but")
+_SAYS_NOTHING = re.compile(
+    r"Execution halted|Calls: |Traceback |(?:subprocess\.)?CalledProcessError: |make: \*\*\* "
+)
 
 
 def tail(path: Path, limit: int = _TAIL) -> str:
@@ -40,84 +50,128 @@ def tail(path: Path, limit: int = _TAIL) -> str:
 
 def why_exit(status: int, stderr: str) -> Reason:
     """Return the reason for a non-zero exit status, the likely cause named where it shows."""
-    if any(text in stderr for text in _INPUT):
-        text = "asked for input; a step runs without a terminal"
-        return Reason("asked-for-input", text, None, "read it from a file, or set bInteractive")
-    modules = _MODULE.findall(stderr)
-    if modules and "No module named" in stderr:
-        name = modules[-1].partition(".")[0]
-        action = "add it to requirements.in, then: jupyter vaibify envelope --only lock"
-        return Reason("missing-module", f"module {name!r} is not in its environment", None, action)
-    missing = [one or two for one, two in _FILE.findall(stderr)]
-    if missing:
-        return Reason("missing-file", f"did not find the file {shown(missing[-1][:200])!r}")
-    return Reason("exit", f"{_status_text(status)}{_last_line(stderr)}")
+    lines = _last_lines(stderr)
+    telling = [line for line in lines if not _SAYS_NOTHING.match(line)] or lines
+    if not telling:
+        return Reason("exit", _status_text(status))
+    cause = _cause(telling[-1])
+    if cause is not None:
+        return cause
+    text = f"{_status_text(status)}: {shown(telling[-1][:300])}"
+    before = next((one for one in reversed(telling[-1 - _NEAR : -1]) if _cause(one)), None)
+    return Reason("exit", f"{text} (before that: {shown(before[:200])})" if before else text)
 
 
-def missed_files(
-    text: str,
-    directory: str,
-    root: str,
-    exists: Callable[[str], bool],
-    staged: Iterable[str],
-    known: Iterable[str],
-) -> tuple[str, ...]:
-    """Return repository files that a log speaks of and that a sealed run did not hold.
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """What a sealed run could see: its working directory, the tree's place, the files it held.
 
-    Parameters
-    ----------
-    text : str
-        The log's end.
-    directory, root : str
-        The step's working directory (repository path) and the tree as the step sees it.
-    exists : callable
-        Tells whether a repository path is a regular file.
-    staged, known : iterables of repository paths
-        What the sealed tree held, and what git knows (for names without a folder).
+    ``exists`` tells whether a repository path is a file, ``files`` lists those of the repository.
     """
-    held = frozenset(staged)
-    found: dict[str, None] = {}
-    for word in _WORD.findall(text):
-        for path in _candidates(word, directory, root):
-            if path not in held and exists(path):
-                found[path] = None
-    tracked = list(known)
-    for name in _MODULE.findall(text):
-        found.update(dict.fromkeys(_module_files(name, tracked, held)))
-    if not found:
-        names = {word.rsplit("/", 1)[-1] for word in _WORD.findall(text) if "." in word}
-        matches = [path for path in tracked if path.rsplit("/", 1)[-1] in names]
-        found.update(dict.fromkeys(path for path in matches if path not in held))
-    return tuple(found)[:5]
+
+    directory: str
+    root: str
+    held: frozenset[str]
+    exists: Callable[[str], bool]
+    files: Callable[[], Iterable[str]]
+
+    def missed(self, stderr: str, *, certain: bool = False) -> tuple[str, ...]:
+        """Return repository files that the log says were not found and that the run did not hold.
+
+        With ``certain``, only those in a message that a file or module is not there; else, when
+        there is no such message, also every other file that the last lines speak of.
+        """
+        lines = _last_lines(stderr)
+        names = [name for line in lines for name in _names_of_files(line)]
+        modules = [name for line in lines for name in _names_of_modules(line)]
+        found = dict.fromkeys(path for name in names for path in self._as_files(name))
+        if names or modules:
+            known = [path for path in self.files() if path not in self.held]
+            for name in modules:
+                found.update(dict.fromkeys(_module_files(name, known)))
+            for name in names if not found else ():
+                found.update(dict.fromkeys(_below_or_alike(name, known)))
+        if not found and not certain:
+            words = _WORD.findall("\n".join(lines[-15:]))
+            for word in list(dict.fromkeys(reversed(words)))[:_WORDS]:
+                found.update(dict.fromkeys(self._as_files(word)))
+        return tuple(found)[:_NAMED]
+
+    def _as_files(self, word: str) -> list[str]:
+        inside = word.removeprefix(self.root + "/")
+        if inside.startswith(("/", "~")) or "\0" in inside or len(inside) > 1000:
+            return []
+        options = [inside]
+        if inside == word:
+            options = [posixpath.join(self.directory, word), word]
+        plain = dict.fromkeys(posixpath.normpath(option) for option in options)
+        inner = [path for path in plain if not path.startswith("..") and path != "."]
+        return [path for path in inner if path not in self.held and self.exists(path)][:1]
 
 
-def _candidates(word: str, directory: str, root: str) -> list[str]:
-    inside = word.removeprefix(root + "/") if word.startswith(root + "/") else word
-    if inside.startswith(("/", "~")) or "\x00" in inside or len(inside) > 1000:
-        return []
-    options = [inside] if inside is not word else [posixpath.join(directory, word), word]
-    plain = [posixpath.normpath(option) for option in options]
-    return [path for path in plain if not path.startswith("..") and path != "."]
+def _cause(line: str) -> Reason | None:
+    if any(text in line for text in _INPUT):
+        text = "asked for input; a step runs without a terminal"
+        return Reason("asked-for-input", text, None, "read it from a file or the command")
+    if "Read-only file system" in line:
+        text = f"wrote where it may not: {shown(line[:300])}"
+        action = "declare what it writes as an output, or set bWriteAnywhere"
+        return Reason("read-only", text, None, action)
+    found = _PYTHON_MODULE.search(line)
+    if found:
+        action = "add it to requirements.in, then: jupyter vaibify envelope --only lock"
+        text = f"imports {found[1].rstrip('.')!r}, which is not in its environment"
+        return Reason("missing-module", text, None, action)
+    found = _R_PACKAGE.search(line)
+    if found:
+        text = f"loads the R package {found[1]!r}, which is not in its environment"
+        return Reason("missing-module", text, None, "install it where the step runs")
+    files = _names_of_files(line)
+    if files:
+        return Reason("missing-file", f"did not find the file {shown(files[-1][:200])!r}")
+    return None
 
 
-def _module_files(name: str, tracked: list[str], held: frozenset[str]) -> list[str]:
+def _last_lines(text: str) -> list[str]:
+    lines = text[-_TAIL:].splitlines()[-5 * _LINES :]
+    kept = [line.strip()[:_LENGTH] for line in lines]
+    return [line for line in kept if line][-_LINES:]
+
+
+def _names_of_files(line: str) -> list[str]:
+    return [next(filter(None, groups)) for groups in _FILE.findall(line)]
+
+
+def _names_of_modules(line: str) -> list[str]:
+    names = [name.rstrip(".") for name in _PYTHON_MODULE.findall(line)]
+    return names + [f"{package}.{name}" for name, package in _IMPORTED_NAME.findall(line)]
+
+
+def _module_files(name: str, known: list[str]) -> list[str]:
+    """Return the files that may be a module, or lie in it where it is a folder without a file."""
     path = name.replace(".", "/")
-    endings = (f"{path}.py", f"{path}/__init__.py")
-    return [
-        one
-        for one in tracked
-        if one not in held and any(one == end or one.endswith("/" + end) for end in endings)
-    ]
+    whole = (f"/{path}.py", f"/{path}/__init__.py")
+    exact = [one for one in known if f"/{one}".endswith(whole)]
+    inside = [one for one in known if one.endswith(".py") and f"/{path}/" in f"/{one}"]
+    return exact or inside[:_NAMED]
+
+
+def _below_or_alike(name: str, known: list[str]) -> list[str]:
+    """Return files below a folder that was not found, else those of the same last name."""
+    parts = [part for part in name.split("/") if part not in ("", ".", "..")]
+    if not parts:
+        return []
+    inner = "/".join(parts)
+    below = [one for one in known if f"/{inner}/" in f"/{one}"]
+    return below[:_NAMED] or [one for one in known if one.rpartition("/")[2] == parts[-1]]
 
 
 def _status_text(status: int) -> str:
     if status == 127:
-        return "a command was not found (exit status 127)"
+        return "called a command that was not found (exit status 127)"
     if status > 128:
-        return f"was ended by signal {status - 128} (exit status {status})"
+        number = status - 128
+        known = {one.value: one.name for one in signal.Signals}
+        if number in known:
+            return f"was ended by signal {number}, {known[number]} (exit status {status})"
     return f"ended with exit status {status}"
-
-
-def _last_line(stderr: str) -> str:
-    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-    return f": {shown(lines[-1][:300])}" if lines else ""

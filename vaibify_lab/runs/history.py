@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, cast, get_args
 
+from vaibify_lab.core.errors import MissingFile
 from vaibify_lab.runs.journal import ENDINGS, RunFolder, read_events
 from vaibify_lab.runs.live import runner_of
 
@@ -48,6 +50,24 @@ def summary(folder: RunFolder) -> RunSummary:
         steps=dict(steps) if isinstance(steps, dict) else {},
         text=str(ending.get("text", "")),
     )
+
+
+def find_run(kept: Sequence[RunFolder], name: str | None) -> RunFolder:
+    """Return a run by its name or the beginning of it; the latest without a name.
+
+    Raises
+    ------
+    MissingFile
+        When there is none, or several begin so.
+    """
+    found = [one for one in kept if one.run_id.startswith(name or "")]
+    if not kept:
+        raise MissingFile("no run is kept on this machine", action="jupyter vaibify run")
+    if not found or (len(found) > 1 and name is not None):
+        which = "no run" if not found else f"{len(found)} runs"
+        text = f"the name of {which} of this machine begins with {name!r}"
+        raise MissingFile(text, action="jupyter vaibify runs lists them")
+    return found[-1]
 
 
 def _outcome(events: list[dict[str, Any]], ending: dict[str, Any]) -> RunOutcome:

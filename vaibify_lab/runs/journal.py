@@ -6,22 +6,26 @@ only what ends in a line feed.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from vaibify_lab.core import jsonio
+from vaibify_lab.core.errors import CannotCheck, DiskFull
 from vaibify_lab.files.factstore import LOCAL
 
 RUNS = f"{LOCAL}/runs"
 JOURNAL = "journal.jsonl"
 ENDINGS = frozenset({"runComplete", "runRefused"})
+_RESERVE = 32 * 1024
 
 
 def now() -> str:
@@ -61,30 +65,82 @@ class RunFolder:
 
 
 class JournalWriter:
-    """Appends events; safe to call from several threads."""
+    """Appends events, each line whole or not at all; safe to call from several threads.
+
+    A little space is set aside at the start: where a step fills the disk, the journal can still
+    say so and end.
+    """
 
     def __init__(self, folder: RunFolder) -> None:
-        self._file = folder.journal.open("ab", buffering=0)
         self._lock = threading.Lock()
         self._sequence = 0
+        self._reserve = folder.path / "journal.reserve"
+        try:
+            self._file = folder.journal.open("ab", buffering=0)
+            self._reserve.write_bytes(bytes(_RESERVE))
+        except OSError as error:
+            raise _failure(error, folder) from None
+        self._folder = folder
 
     def write(self, event: str, **details: Any) -> None:
-        """Append one event with its sequence number and time."""
+        """Append one event with its sequence number and time.
+
+        Raises
+        ------
+        DiskFull, CannotCheck
+            Never for ``output``: where there is no room to tell of bytes, they are in the log.
+        """
         with self._lock:
+            head = {"event": event, "sequence": self._sequence + 1, "time": time.time()}
+            line = jsonio.line(head | details)
+            try:
+                self._append(line)
+            except OSError as error:
+                if event == "output":
+                    return
+                self._append_from_reserve(line, error)
             self._sequence += 1
-            head = {"event": event, "sequence": self._sequence, "time": time.time()}
-            self._file.write(jsonio.line(head | details))
 
     def close(self) -> None:
         """Make what was written last, and close."""
-        with self._lock:
+        with self._lock, suppress(OSError):
+            self._reserve.unlink(missing_ok=True)
             os.fsync(self._file.fileno())
             self._file.close()
+
+    def _append(self, line: bytes) -> None:
+        end = os.fstat(self._file.fileno()).st_size
+        try:
+            rest = memoryview(line)
+            while rest:
+                rest = rest[os.write(self._file.fileno(), rest) :]
+        except OSError:
+            os.ftruncate(self._file.fileno(), end)  # no torn line, or readers would end there
+            raise
+
+    def _append_from_reserve(self, line: bytes, first: OSError) -> None:
+        try:
+            self._reserve.unlink()
+            self._append(line)
+        except OSError:
+            raise _failure(first, self._folder) from None
+
+
+def _failure(error: OSError, folder: RunFolder) -> CannotCheck:
+    kind = DiskFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else CannotCheck
+    text = f"the journal of the run cannot be written: {error.strerror}"
+    return kind(text, where=str(folder.journal), action="free some space")
 
 
 def read_events(folder: RunFolder, after: int = 0) -> list[dict[str, Any]]:
     """Return the events after a sequence number; a torn or foreign line ends the reading."""
-    return [event for event, _ in _events(folder, 0) if event["sequence"] > after]
+    return [event for event in each_event(folder) if event["sequence"] > after]
+
+
+def each_event(folder: RunFolder) -> Iterator[dict[str, Any]]:
+    """Yield the events there are, reading no further than they are asked for."""
+    for event, _ in _events(folder, 0):
+        yield event
 
 
 def follow(folder: RunFolder, poll: float = 0.05) -> Iterator[dict[str, Any] | None]:
@@ -103,22 +159,28 @@ def follow(folder: RunFolder, poll: float = 0.05) -> Iterator[dict[str, Any] | N
 
 def _events(folder: RunFolder, offset: int) -> Iterator[tuple[dict[str, Any], int]]:
     try:
-        with folder.journal.open("rb") as file:
-            file.seek(offset)
-            data = file.read()
+        file = folder.journal.open("rb")
     except OSError:
         return
-    for line in data.splitlines(keepends=True):
-        offset += len(line)
-        if not line.endswith(b"\n"):
-            return
-        try:
-            event = json.loads(line)
-        except ValueError:
-            return
-        if not isinstance(event, dict) or not isinstance(event.get("sequence"), int):
-            return
-        yield event, offset
+    with file:
+        file.seek(offset)
+        for line in file:
+            offset += len(line)
+            event = _event(line)
+            if event is None:
+                return
+            yield event, offset
+
+
+def _event(line: bytes) -> dict[str, Any] | None:
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    is_event = isinstance(event, dict) and isinstance(event.get("sequence"), int)
+    return event if is_event and isinstance(event.get("event"), str) else None
 
 
 def run_folders(root: Path) -> list[RunFolder]:

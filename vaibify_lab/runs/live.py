@@ -4,18 +4,40 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from vaibify_lab.core.world import Live
 from vaibify_lab.files.factstore import LOCAL
-from vaibify_lab.runs.journal import ENDINGS, RunFolder, read_events
+from vaibify_lab.runs.journal import ENDINGS, RunFolder, each_event, read_events
 from vaibify_lab.runs.processes import ProcessId
 
 CURRENT = f"{LOCAL}/current"
 ACKNOWLEDGED = "acknowledged"
-_STEP_ENDS = frozenset({"stepPass", "stepFail", "stepBlocked", "stepSkipped"})
+_ENDS = frozenset({"stepPass", "stepFail", "stepBlocked", "stepSkipped", "stepSettled"})
+_BEGINS = frozenset({"stepStarted", "testsStarted"})
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """The latest run, when its journal has no end: who makes it, and how far it came."""
+
+    folder: RunFolder
+    started: Mapping[str, Any]
+    runner: ProcessId | None
+    states: Mapping[str, str]
+
+    @property
+    def alive(self) -> bool | None:
+        """Whether its runner lives; None where nobody here can know."""
+        return False if self.runner is None else self.runner.alive()
+
+    @property
+    def acknowledged(self) -> bool:
+        """Whether somebody has seen that it was lost."""
+        return (self.folder.path / ACKNOWLEDGED).exists()
 
 
 def current_run(root: Path) -> RunFolder | None:
@@ -26,7 +48,7 @@ def current_run(root: Path) -> RunFolder | None:
     except OSError:
         return None
     folder = RunFolder(root / LOCAL / "runs" / name)
-    plain = name and "/" not in name and name not in (".", "..")
+    plain = name and "/" not in name and "\0" not in name and name not in (".", "..")
     return folder if plain and folder.journal.is_file() else None
 
 
@@ -48,36 +70,47 @@ def is_ended(folder: RunFolder) -> bool:
     return isinstance(event, dict) and event.get("event") in ENDINGS
 
 
-def runner_of(events: list[dict[str, Any]]) -> ProcessId | None:
-    """Return the process that makes a run, from its journal."""
+def runner_of(events: Iterable[dict[str, Any]]) -> ProcessId | None:
+    """Return the process that makes a run, from the beginning of its journal."""
     for event in events:
         if event["event"] in ("runAccepted", "runStarted"):
             return ProcessId.from_json(event.get("process"))
     return None
 
 
+def runner_in(folder: RunFolder) -> ProcessId | None:
+    """Return the process that makes a run, reading no more of its journal than that takes."""
+    return runner_of(each_event(folder))
+
+
+def unfinished(root: Path) -> Unfinished | None:
+    """Return the latest run when its journal has no end."""
+    folder = current_run(root)
+    if folder is None or is_ended(folder):
+        return None
+    events = read_events(folder)
+    started: Mapping[str, Any] = next((one for one in events if one["event"] == "runStarted"), {})
+    return Unfinished(folder, started, runner_of(events), _states(started, events))
+
+
 def live_of(root: Path, stem: str) -> Mapping[str, Live]:
     """Return what the latest run says of each step of a workflow; empty once it ended."""
-    folder = current_run(root)
-    if folder is None or is_ended(folder) or (folder.path / ACKNOWLEDGED).exists():
+    run = unfinished(root)
+    if run is None or run.acknowledged or run.runner is None or run.started.get("stem") != stem:
         return {}
-    events = read_events(folder)
-    started = next((one for one in events if one["event"] == "runStarted"), None)
-    runner = runner_of(events)
-    if started is None or runner is None or started.get("stem") != stem:
-        return {}
-    alive = runner.alive()
-    states = _states(started, events)
+    alive, run_id = run.alive, run.folder.run_id
+    place = "" if alive else f" on {run.runner.host}"
     found = {}
-    for slug, state in states.items():
-        if alive is False:
-            if state == "running":
-                text = f"run {folder.run_id} lost its runner before the step ended"
-                found[slug] = Live("interrupted", folder.run_id, text + _aside(root, folder, slug))
-        else:
-            place = "" if alive else f" on {runner.host}"
-            text = f"is {state} in run {folder.run_id}{place}"
-            found[slug] = Live("running" if state == "running" else "queued", folder.run_id, text)
+    for slug, state in run.states.items():
+        if alive is not False:
+            text = f"is {state} in run {run_id}{place}"
+            found[slug] = Live("running" if state == "running" else "queued", run_id, text)
+        elif state == "running":
+            text = f"run {run_id} lost its runner before the step ended"
+            aside = f"{LOCAL}/aside/{run_id}/{stem}/{slug}"
+            if (root / aside).is_dir():
+                text += f"; its old outputs lie in {aside} and the next run restores them"
+            found[slug] = Live("interrupted", run_id, text)
     return found
 
 
@@ -86,16 +119,8 @@ def _states(started: Mapping[str, Any], events: list[dict[str, Any]]) -> dict[st
         one["slug"]: "queued" for one in started.get("plan", ()) if one.get("action") != "skip"
     }
     for event in events:
-        slug = event.get("step")
-        if event["event"] in ("stepStarted", "testsStarted"):
-            states[str(slug)] = "running"
-        elif event["event"] in _STEP_ENDS or event["event"] == "stepSettled":
-            states.pop(str(slug), None)
+        if event["event"] in _BEGINS:
+            states[str(event.get("step"))] = "running"
+        elif event["event"] in _ENDS:
+            states.pop(str(event.get("step")), None)
     return states
-
-
-def _aside(root: Path, folder: RunFolder, slug: str) -> str:
-    place = root / LOCAL / "aside" / folder.run_id
-    if not place.is_dir():
-        return ""
-    return f"; its old outputs lie in {LOCAL}/aside/{folder.run_id} and the next run restores them"

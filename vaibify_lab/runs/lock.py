@@ -1,19 +1,19 @@
-"""One run of a workflow at a time: a lock that dies with its holder, and says who holds it."""
+"""One run of a repository at a time: a lock that dies with its holder, and says who holds it."""
 
 from __future__ import annotations
 
-import json
-import os
+import stat
 from contextlib import suppress
-from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from vaibify_lab.core import jsonio
-from vaibify_lab.core.errors import CannotCheck, RunInProgress
+from vaibify_lab.core.errors import CannotCheck, RunInProgress, UnsafePath, VaibifyError
 from vaibify_lab.files.factstore import LOCAL
+from vaibify_lab.files.tree import Tree
 
 LOCKS = f"{LOCAL}/locks"
+_LOCK, _HOLDER = f"{LOCKS}/run.lock", f"{LOCKS}/run.json"
 
 
 class RunLock:
@@ -23,21 +23,24 @@ class RunLock:
     one must not see the other's half-written files.
     """
 
-    def __init__(self, root: Path) -> None:
-        self._folder = root / LOCKS
-        self._holder = self._folder / "run.json"
-        self._lock = FileLock(self._folder / "run.lock", blocking=False)
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._lock = FileLock(tree.root / _LOCK, blocking=False)
 
     def acquire(self, holder: dict[str, object]) -> None:
-        """Take the lock.
+        """Take the lock; no link is followed on the way to it.
 
         Raises
         ------
         RunInProgress
             Naming who holds it and since when.
+        UnsafePath, CannotCheck, DiskFull
         """
+        self._tree.make_directory(LOCKS)
+        seen = self._tree.lstat(_LOCK)
+        if seen is not None and not stat.S_ISREG(seen.st_mode):
+            raise UnsafePath("is not a regular file", where=_LOCK, action=f"rm -r {_LOCK}")
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
         except Timeout:
             raise RunInProgress(
@@ -45,27 +48,24 @@ class RunLock:
                 action="wait for it, or end it with: jupyter vaibify stop-run",
             ) from None
         except OSError as error:
-            raise CannotCheck(
-                f"cannot take the run lock: {error.strerror}", where=str(self._folder)
-            ) from None
-        self._holder.write_bytes(jsonio.dumps(holder))
+            raise CannotCheck(f"cannot take the run lock: {error.strerror}", where=_LOCK) from None
+        self._tree.write(_HOLDER, jsonio.dumps(holder))
 
     def release(self) -> None:
         """Let go."""
-        with suppress(OSError):
-            os.unlink(self._holder)
+        with suppress(VaibifyError):
+            self._tree.remove(_HOLDER)
         self._lock.release()
 
-    def holder(self) -> dict[str, object]:
-        """Return what the holder wrote about itself; empty when nobody can read it."""
-        try:
-            value = json.loads(self._holder.read_bytes())
-        except (OSError, ValueError):
-            return {}
-        return value if isinstance(value, dict) else {}
-
     def holder_text(self) -> str:
-        """Say who holds it, since when."""
-        held = self.holder()
+        """Say who holds it, since when, as far as that can be read."""
+        held = self._holder()
         who, since = held.get("person", "somebody"), held.get("since", "an unknown time")
         return f"{held.get('run_id', 'a run')}, started by {who} at {since}"
+
+    def _holder(self) -> dict[str, object]:
+        try:
+            value = jsonio.loads(self._tree.read(_HOLDER), _HOLDER)
+        except VaibifyError:
+            return {}
+        return value if isinstance(value, dict) else {}

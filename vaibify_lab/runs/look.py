@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -9,9 +11,10 @@ from vaibify_lab.core.commands import Named, looks_like_code, named_by
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.facts import Facts, RunRecord, SignOffs, TestMarker
 from vaibify_lab.core.model import Step, Workflow
-from vaibify_lab.core.observed import FileState
+from vaibify_lab.core.observed import GitSnapshot
 from vaibify_lab.core.world import Live, World
 from vaibify_lab.envelope import environment
+from vaibify_lab.files.clone_reasons import GITLINK, above, ignore_rules
 from vaibify_lab.files.git import Repository
 from vaibify_lab.files.imports import CodeScan, CodeScanner
 from vaibify_lab.files.statcache import StatCache
@@ -20,14 +23,7 @@ from vaibify_lab.runs.processes import machine_id
 from vaibify_lab.runs.project_file import ProjectFile
 
 LOCK = "requirements.lock"
-
-
-@dataclass(frozen=True, slots=True)
-class Consumed:
-    """The states of a step's inputs and code at one moment."""
-
-    inputs: Mapping[str, FileState]
-    code: Mapping[str, FileState]
+_TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
 
 
 @dataclass(slots=True)
@@ -111,14 +107,9 @@ class Observer:
             machine=machine_id(),
         )
 
-    def consumed(self, step: Step) -> Consumed:
-        """Return the states of what a step would consume now."""
-        inputs = Folders(self.tree).expand(step.inputs)
-        code = self.code_of(step).files
-        files = self.cache.observe(dict.fromkeys((*inputs, *code)))
-        return Consumed(
-            {path: files[path] for path in inputs}, {path: files[path] for path in code}
-        )
+    def consumed_paths(self, step: Step) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the files that a step would consume now: inputs, then code."""
+        return self.expand(step.inputs), self.code_of(step).files
 
     def step_world(
         self, workflow: Workflow, step: Step, project: ProjectFile, record: RunRecord
@@ -135,7 +126,11 @@ class Observer:
             scripts = self.scripts(named, step.directory)
         if step.notebook:
             scripts = (*scripts, step.notebook)
-        return self._scanner.scan(scripts, step.directory, named.modules)
+        scan = self._scanner.scan(scripts, step.directory, named.modules)
+        if not any(_is_own(path, step) for path in scan.files):
+            return scan
+        files = tuple(path for path in scan.files if not _is_own(path, step))
+        return dataclasses.replace(scan, files=files)
 
     def scripts(self, named: Named, directory: str) -> tuple[str, ...]:
         """Return the code files that commands name; those that must exist are kept when missing."""
@@ -145,20 +140,39 @@ class Observer:
         return tuple(dict.fromkeys((*named.scripts, *mentioned)))
 
     def test_files(self, step: Step) -> tuple[str, ...]:
-        """Return the files that a step's test commands name, with conftest.py above them."""
+        """Return the files that decide what a step's tests say.
+
+        Those that its test commands name (for a folder, or a bare ``pytest``, the tests below),
+        conftest.py above them, the repository's own modules that these import, and the standards.
+        """
         found: dict[str, None] = {}
+        others: dict[str, None] = {}
         for suite in step.suites:
-            named = named_by(suite.commands, step.directory)
-            for path in named.mentioned:
-                if self._is_file(path) and looks_like_code(path):
-                    found[path] = None
-                elif path not in (step.directory, "") and self.tree_has_folder(path):
-                    below = self.tree.list_files(path, strict=False)
-                    found.update(dict.fromkeys(one for one in below if one.endswith(".py")))
-            found.update(dict.fromkeys(one for one in (suite.file, suite.standards) if one))
+            found.update(dict.fromkeys(self._named_tests(suite.commands, step.directory)))
+            found.update({suite.file: None} if suite.file else {})
+            others.update({suite.standards: None} if suite.standards else {})
         for path in list(found):
             found.update(dict.fromkeys(self._conftests(path)))
-        return tuple(sorted(found))
+        reached = self._scanner.scan(tuple(found), step.directory).files if found else ()
+        files = dict.fromkeys((*found, *reached, *others))
+        return tuple(sorted(path for path in files if not _is_own(path, step)))
+
+    def _named_tests(self, commands: Iterable[str], directory: str) -> list[str]:
+        found: list[str] = []
+        for command in commands:
+            named = named_by([command], directory)
+            mentioned = []
+            for path in (*named.scripts, *named.mentioned):
+                if looks_like_code(path) and self._is_file(path):
+                    mentioned.append(path)
+                elif path not in (directory, "") and self.tree_has_folder(path):
+                    below = self.tree.list_files(path, strict=False)
+                    mentioned += [one for one in below if one.endswith(".py")]
+            if not mentioned and "pytest" in command:
+                below = self.tree.list_files(directory, strict=False)
+                mentioned = [one for one in below if _TEST_FILE.search(one)]
+            found += mentioned
+        return found
 
     def tree_has_folder(self, path: str) -> bool:
         """Tell whether a path is a folder of the repository."""
@@ -190,12 +204,20 @@ class Observer:
 
     def not_ignored(self, paths: Sequence[str]) -> tuple[str, ...]:
         """Return the paths that git does not ignore."""
-        if not paths:
-            return ()
-        listed = b"\0".join(path.encode("utf-8", "surrogateescape") for path in paths)
-        answer = self.repository.run("check-ignore", "-z", "--stdin", input=listed, check=False)
-        ignored = frozenset(answer.decode("utf-8", "surrogateescape").split("\0"))
-        return tuple(path for path in paths if path not in ignored)
+        snapshot = self.repository.snapshot()
+        askable = [path for path in paths if not self._is_beyond(path, snapshot)]
+        rules = ignore_rules(self.repository, askable)
+        return tuple(path for path in paths if path not in rules)
+
+    def _is_beyond(self, path: str, snapshot: GitSnapshot) -> bool:
+        """Tell whether a path lies behind a link or in a submodule, of which git will not speak."""
+        if any(snapshot.index.get(one, ("",))[0] == GITLINK for one in above(path)):
+            return True
+        try:
+            self.tree.lstat(path)
+        except VaibifyError:
+            return True
+        return False
 
     def _is_file(self, path: str) -> bool:
         return self.cache.observe([path])[path].kind in ("file", "lfs-pointer", "link")
@@ -204,6 +226,11 @@ class Observer:
         parts = path.split("/")[:-1]
         above = ["/".join([*parts[:count], "conftest.py"]) for count in range(len(parts) + 1)]
         return [one for one in above if self._is_file(one)]
+
+
+def _is_own(path: str, step: Step) -> bool:
+    """Tell whether a file is one of the step's own outputs, and so none of its code."""
+    return any(path == one or (one[-1] == "/" and path.startswith(one)) for one in step.outputs)
 
 
 def _pinned(facts: Facts) -> Iterable[str]:

@@ -50,7 +50,7 @@ class Opened:
         self.cache = StatCache(self.tree, store)
         self.observer = Observer(self.tree, self.repository, self.cache)
         self._stores: dict[str, FactStore] = {}
-        self._signatures: dict[tuple[bytes, str], SignatureState] = {}
+        self._signatures: dict[tuple[bytes, str, str], SignatureState] = {}
 
     def workflow_paths(self) -> tuple[str, ...]:
         """Return the repository paths of its workflows: the root's first, then by name."""
@@ -75,21 +75,31 @@ class Opened:
         ------
         MissingFile, UsageError
         """
-        paths = self.workflow_paths()
         if named is not None:
-            return self._named(named, paths)
+            return self._named(named, self.workflow_paths())
+        paths = self.require_workflows()
         if DEFAULT in paths or len(paths) == 1:
             return DEFAULT if DEFAULT in paths else paths[0]
-        if not paths:
-            old = self.tree.exists_as_directory(_OLD_FOLDER)
-            note = " (a project of the original Vaibify is here, not readable yet)" if old else ""
-            raise MissingFile(
-                f"there is no workflow.json in this repository{note}",
-                where=str(self.tree.root),
-                action="make one with: jupyter vaibify init",
-            )
         raise UsageError(
             f"there are several workflows: {', '.join(paths)}", action="name one by --workflow"
+        )
+
+    def require_workflows(self) -> tuple[str, ...]:
+        """Return the paths of its workflows, of which there is at least one.
+
+        Raises
+        ------
+        MissingFile
+        """
+        paths = self.workflow_paths()
+        if paths:
+            return paths
+        old = self.tree.exists_as_directory(_OLD_FOLDER)
+        note = " (a project of the original Vaibify is here, not readable yet)" if old else ""
+        raise MissingFile(
+            f"there is no workflow.json in this repository{note}",
+            where=str(self.tree.root),
+            action="make one with: jupyter vaibify init",
         )
 
     def workflow(self, path: str) -> Workflow:
@@ -127,7 +137,9 @@ class Opened:
 
     def local_is_tracked(self) -> bool:
         """Tell whether the repository ships files that only this machine may write."""
-        return any(path.startswith(LOCAL + "/") for path in self.repository.snapshot().index)
+        dotted = (path.casefold() for path in self.repository.snapshot().index if path[0] == ".")
+        whole = (".vaibify", LOCAL)  # an entry of that name is a link or a submodule
+        return any(path in whole or path.startswith(LOCAL + "/") for path in dotted)
 
     def _named(self, named: str, paths: tuple[str, ...]) -> str:
         by_stem = [one for one in paths if one.rsplit("/", 1)[-1].removesuffix(".json") == named]
@@ -154,7 +166,7 @@ class Opened:
 
     def _with_signature(self, entry: SignOff, stem: str, slug: str) -> SignOff:
         content = entry.signed_content(stem, slug)
-        key = (content, entry.signature or "")
+        key = (content, entry.signature or "", entry.key or "")
         if key not in self._signatures:
             self._signatures[key] = signing.check(content, entry.signature or "", entry.key or "")
         return dataclasses.replace(entry, signature_state=self._signatures[key])

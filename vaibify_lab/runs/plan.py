@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from vaibify_lab.core.errors import UsageError
+from vaibify_lab.core.errors import UnknownStep, UsageError
 from vaibify_lab.core.graph import ancestors, descendants, workflow_order
-from vaibify_lab.core.model import Workflow
+from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.core.paths import is_within
 from vaibify_lab.core.report import StepReport
 
@@ -38,15 +38,24 @@ class Planned:
 
 
 def plan(
-    workflow: Workflow, reports: Sequence[StepReport], selection: Selection
+    workflow: Workflow,
+    reports: Sequence[StepReport],
+    selection: Selection,
+    *,
+    plot_only: bool = False,
 ) -> tuple[Planned, ...]:
     """Return every step that the selection touches, parents first.
 
     Raises
     ------
+    UnknownStep
+        When it names a step that is not there.
     UsageError
-        When a disabled step is asked for by name.
+        When it names one that cannot be run.
     """
+    for slug in selection.steps:
+        if slug not in workflow.by_slug:
+            raise UnknownStep(f"there is no step {slug!r}", where=workflow.path)
     by_slug = {report.slug: report for report in reports}
     wanted = _wanted(workflow, selection)
     planned = []
@@ -54,16 +63,30 @@ def plan(
         if slug not in wanted:
             continue
         step = workflow.by_slug[slug]
-        if not step.enabled:
-            if slug in selection.steps:
-                text = f"step {slug!r} is disabled"
-                raise UsageError(text, where=workflow.path, action="set bEnabled to true")
-            planned.append(Planned(slug, "skip", "is disabled"))
+        reason = _unfit(step, plot_only)
+        if reason is not None:
+            text, action = reason
+            if slug in selection.steps and action is not None:
+                raise UsageError(f"step {slug!r} {text}", where=workflow.path, action=action)
+            planned.append(Planned(slug, "skip", text))
         elif wanted[slug] == "run":
             planned.append(Planned(slug, "run", _why_asked(selection, slug)))
         else:
             planned.append(_if_needed(slug, by_slug[slug]))
-    return _without_idle_ends(workflow, planned)
+    fit = [slug for slug in by_slug if _unfit(workflow.by_slug[slug], plot_only) is None]
+    return _without_idle_ends(workflow, planned, frozenset(fit))
+
+
+def _unfit(step: Step, plot_only: bool) -> tuple[str, str | None] | None:
+    """Return why a step cannot be run, and what to do about it (None: preflight says that)."""
+    if not step.enabled:
+        return "is disabled", "set bEnabled to true"
+    if step.interactive or step.notebook:
+        kind = "interactive" if step.interactive else "a notebook"
+        return f"is {kind}, which this version cannot run yet", None
+    if plot_only and not (step.plot_commands and step.plot_files):
+        return "makes no plots by saPlotCommands and saPlotFiles", "run it without --plot-only"
+    return None
 
 
 def _wanted(workflow: Workflow, selection: Selection) -> dict[str, Action]:
@@ -94,14 +117,16 @@ def _if_needed(slug: str, report: StepReport) -> Planned:
     return Planned(slug, "skip", "is current")
 
 
-def _without_idle_ends(workflow: Workflow, planned: list[Planned]) -> tuple[Planned, ...]:
+def _without_idle_ends(
+    workflow: Workflow, planned: list[Planned], fit: frozenset[str]
+) -> tuple[Planned, ...]:
     """Let a current step wait for its parents' outcome when one of them may run."""
     action: dict[str, Action] = {one.slug: one.action for one in planned}
     found = []
     for one in planned:
         parents = workflow.by_slug[one.slug].parents
         moved = any(action.get(parent, "skip") != "skip" for parent in parents)
-        if one.action == "skip" and moved and workflow.by_slug[one.slug].enabled:
+        if one.action == "skip" and moved and one.slug in fit:
             action[one.slug] = "if-needed"
             found.append(Planned(one.slug, "if-needed", "waits for what its parents make"))
         else:

@@ -1,46 +1,83 @@
-"""What a crashed run left: its processes ended, its old outputs put back. Under the lock only."""
+"""What a crashed run left: processes ended, old outputs put back, its loss recorded.
+
+Under the lock only, and only where git does not track this machine's own files: what a repository
+ships there must not move a file.
+"""
 
 from __future__ import annotations
 
 import os
 import time
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from vaibify_lab.core.facts import RunRecord
+from vaibify_lab.core.errors import CannotCheck, RunInProgress, VaibifyError
+from vaibify_lab.core.facts import FactFault, RunRecord
+from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.engines.base import Engine, Handle
-from vaibify_lab.files.factstore import FactStore
-from vaibify_lab.files.tree import Tree
+from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.runs.aside import Aside, left_aside
-from vaibify_lab.runs.journal import JournalWriter, RunFolder
-from vaibify_lab.runs.live import current_run, is_ended
+from vaibify_lab.runs.journal import JournalWriter, RunFolder, each_event, now
+from vaibify_lab.runs.live import Unfinished, unfinished
+from vaibify_lab.runs.opened import Opened
+
+_ENDING_SECONDS = 15.0
 
 
-def recover(tree: Tree, engine: Engine, journal: JournalWriter) -> None:
-    """End what still runs of an unfinished run, and restore every output it had moved aside."""
-    folder = current_run(tree.root)
-    if folder is not None and not is_ended(folder):
-        for slug, state in _states(folder):
-            handle = engine.find(state)
-            if handle is not None and handle.poll() is None:
-                journal.write(
-                    "note", step=slug, text=f"ended what run {folder.run_id} left running"
-                )
-                _end(handle)
-    for aside in left_aside(tree):
-        if _is_settled(tree, aside):
-            aside.drop()
-            continue
-        apart = aside.put_back()
-        text = f"put back the outputs of {aside.slug} that run {aside.run_id} had moved aside"
-        if apart:
-            text += f"; what that run wrote is in {aside.leftovers}"
-        journal.write("note", step=aside.slug, text=text)
+def recover(opened: Opened, engine: Engine, journal: JournalWriter) -> None:
+    """Bring back the state before a run that lost its runner.
+
+    Raises
+    ------
+    RunInProgress
+        Its runner lives, or is on another machine where nobody here can know.
+    CannotCheck
+        Processes of it could not be ended.
+    """
+    if opened.local_is_tracked():
+        text = "is tracked by git: what lies there is not believed, no crashed run is looked for"
+        journal.write("warning", text=f"{LOCAL} {text}", path=LOCAL)
+        return
+    lost = unfinished(opened.tree.root)
+    if lost is not None:
+        _require_gone(lost)
+        _end_leftovers(lost, engine, journal)
+    for aside in left_aside(opened.tree):
+        _restore(aside, journal)
+    if lost is not None:
+        _record_loss(opened, lost, journal)
 
 
-def _end(handle: Handle) -> None:
+def _require_gone(run: Unfinished) -> None:
+    alive = run.alive
+    if alive is False or (alive is None and run.acknowledged):
+        return
+    first: dict[str, Any] = next(each_event(run.folder), {})
+    since = _time_of(first)
+    text = f"a run is in progress: {run.folder.run_id}, since {since}"
+    action = "wait for it, or end it with: jupyter vaibify stop-run"
+    if alive is None and run.runner is not None:
+        text += f", on {run.runner.host}; whether it still runs cannot be seen from here"
+        action = "if it is gone: jupyter vaibify acknowledge"
+    raise RunInProgress(text, action=action)
+
+
+def _end_leftovers(run: Unfinished, engine: Engine, journal: JournalWriter) -> None:
+    for slug, state in _states(run.folder):
+        handle = engine.find(state)
+        if handle is not None and handle.poll() is None:
+            text = f"ended what run {run.folder.run_id} left running"
+            journal.write("note", step=slug, text=text)
+            _end(handle, state)
+
+
+def _end(handle: Handle, state: Path) -> None:
     handle.stop()
-    deadline = time.monotonic() + 10.0
-    while handle.poll() is None and time.monotonic() < deadline:
+    deadline = time.monotonic() + _ENDING_SECONDS
+    while handle.poll() is None:
+        if time.monotonic() > deadline:
+            raise CannotCheck("processes of a lost run do not end", where=str(state))
         time.sleep(0.02)
 
 
@@ -52,11 +89,74 @@ def _states(folder: RunFolder) -> list[tuple[str, Path]]:
     return found
 
 
-def _is_settled(tree: Tree, aside: Aside) -> bool:
-    """Tell whether the run had recorded its step as passed: then the new outputs are good."""
-    record = FactStore(tree, aside.stem).load([aside.slug]).records.get(aside.slug)
-    return (
-        isinstance(record, RunRecord)
-        and record.run_id == aside.run_id
-        and record.outcome == "passed"
+def _restore(aside: Aside, journal: JournalWriter) -> None:
+    fault = None if aside.is_empty() else aside.fault()
+    if aside.is_empty() or (fault is None and aside.is_settled()):
+        aside.drop()
+        return
+    if fault is not None:
+        text = f"left alone what is not a run's: {fault}"
+        journal.write("warning", step=aside.slug, text=text, path=aside.folder)
+        return
+    apart = aside.put_back()
+    text = f"put back the outputs of {aside.slug} that run {aside.run_id} had moved aside"
+    if apart:
+        text += f"; what that run wrote is in {aside.leftovers}"
+    journal.write("note", step=aside.slug, text=text)
+
+
+def _record_loss(opened: Opened, run: Unfinished, journal: JournalWriter) -> None:
+    """Write the records that the lost runner could not: its steps were interrupted."""
+    running = [slug for slug, state in run.states.items() if state == "running"]
+    try:
+        workflow = opened.workflow(str(run.started.get("workflow", "")))
+    except VaibifyError as error:
+        if running:
+            journal.write("warning", text=f"not recorded as interrupted: {', '.join(running)}")
+            journal.write("warning", text=str(error))
+        return
+    steps = [workflow.by_slug[slug] for slug in running if slug in workflow.by_slug]
+    store = opened.facts_of(workflow)
+    for slug, found in _records(opened, workflow, steps).items():
+        if isinstance(found, FactFault) or (found and found.run_id == run.folder.run_id):
+            continue  # unreadable, and to be looked at first; or its end was recorded
+        store.write_record(_interrupted(workflow, workflow.by_slug[slug], run, found))
+
+
+def _records(
+    opened: Opened, workflow: Workflow, steps: list[Step]
+) -> dict[str, RunRecord | FactFault | None]:
+    slugs = [step.slug for step in steps]
+    records = opened.facts_of(workflow).load(slugs).records
+    return {slug: records.get(slug) for slug in slugs}
+
+
+def _interrupted(
+    workflow: Workflow, step: Step, run: Unfinished, old: RunRecord | None
+) -> RunRecord:
+    begun = [one for one in each_event(run.folder) if one.get("step") == step.slug]
+    return RunRecord(
+        workflow=workflow.stem,
+        step=step.slug,
+        name=step.name,
+        outcome="interrupted",
+        run_id=run.folder.run_id,
+        started=_time_of(begun[0] if begun else {}),
+        ended=now(),
+        reason_code="runner-lost",
+        reason="its runner was lost before it ended",
+        person=str(run.started.get("person", "")),
+        directory=step.directory,
+        commands=step.commands,
+        engine=dict(run.started.get("engine") or {}),
+        isolation=str(run.started.get("isolation") or "none"),
+        acknowledged=now() if run.acknowledged else None,
+        last_passed=old.passed if old is not None else None,
     )
+
+
+def _time_of(event: dict[str, Any]) -> str:
+    seconds = event.get("time")
+    if not isinstance(seconds, int | float):
+        return "an unknown time"
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

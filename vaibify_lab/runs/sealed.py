@@ -1,71 +1,98 @@
-"""A staged tree that holds only what a step declared: inputs, code and empty output folders."""
+"""A staged tree that holds only what a step declared: inputs, code and empty output folders.
+
+It lies in the run's own folder, on the repository's file system, so that outputs come home by a
+rename.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from vaibify_lab.core.model import Step
 from vaibify_lab.files.tree import Tree
-from vaibify_lab.runs.writable import folder_of, make_ready
+from vaibify_lab.runs.aside import delete, outermost
+from vaibify_lab.runs.hostfiles import os_errors
+from vaibify_lab.runs.writable import make_ready
 
 _COPY_LIMIT = 4 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A staged tree. ``laid_in`` are large files that the engine binds instead of a copy."""
+    """A staged tree at ``path`` of the repository ``home``.
 
+    ``laid_in`` are large files that the engine binds instead of a copy.
+    """
+
+    home: Tree
+    path: str
     tree: Tree
-    files: tuple[str, ...]
     laid_in: Mapping[str, Path]
 
+    def bring_home(self, outputs: Sequence[str]) -> None:
+        """Move outputs from the staged tree to their places in the repository."""
+        for path in outermost(output.rstrip("/") for output in outputs):
+            if self.home.exists_as_directory(path):
+                with os_errors(path):
+                    os.rmdir(self.home.root / path)  # made ready, empty
+            self.home.move(f"{self.path}/{path}", path)
 
-def stage(source: Tree, folder: Path, step: Step, files: Iterable[str], *, can_bind: bool) -> Stage:
-    """Copy ``files`` (repository paths) into a new tree below ``folder`` and make it ready.
+    def keep(self, outputs: Sequence[str], leftovers: str) -> list[str]:
+        """Move what a failed run wrote to its leftovers; return what there was."""
+        kept = []
+        for path in outermost(output.rstrip("/") for output in outputs):
+            if self.tree.lstat(path) is None or self._is_empty(path):
+                continue
+            self.home.move(f"{self.path}/{path}", f"{leftovers}/{path}")
+            kept.append(path)
+        return kept
+
+    def remove(self) -> None:
+        """Delete the staged tree with all that is left in it."""
+        delete(self.tree.root)
+
+    def _is_empty(self, path: str) -> bool:
+        return self.tree.exists_as_directory(path) and not os.listdir(self.tree.root / path)
+
+
+def stage(home: Tree, path: str, step: Step, files: Iterable[str], *, can_bind: bool) -> Stage:
+    """Copy ``files`` (repository paths) into a new tree at ``path`` and make it ready.
 
     Files over 4 MiB are left to the engine to lay in read-only where it can.
     """
-    folder.mkdir(parents=True)
-    staged = Tree(folder)
+    home.make_directory(path)
+    staged = Tree(home.root / path)
     laid_in: dict[str, Path] = {}
-    held = tuple(dict.fromkeys(files))
-    for path in held:
-        parent = path.rpartition("/")[0]
-        if parent:
-            staged.make_directory(parent)
-        seen = source.lstat(path)
+    for file in dict.fromkeys(files):
+        seen = home.lstat(file)
         if can_bind and seen is not None and seen.st_size > _COPY_LIMIT:
-            staged.write(path, b"")  # the place that the read-only file is laid over
-            laid_in[path] = source.root / path
+            staged.write(file, b"")  # the place that the read-only file is laid over
+            laid_in[file] = home.root / file
         else:
-            _copy(source, path, folder / path)
+            _copy(home, file, staged)
     if step.directory:
         staged.make_directory(step.directory)
     make_ready(staged, step)
-    return Stage(staged, held, laid_in)
+    return Stage(home, path, staged, laid_in)
 
 
-def bring_home(staged: Tree, home: Tree, step: Step) -> None:
-    """Move the outputs from the staged tree to their places in the repository."""
-    for output in step.outputs:
-        path = output.rstrip("/")
-        parent = folder_of(path)
-        if parent:
-            home.make_directory(parent)
-        if staged.lstat(path) is None:
-            continue
-        there = home.lstat(path)
-        if there is not None and home.exists_as_directory(path):
-            os.rmdir(home.root / path)  # made ready, empty
-        os.rename(staged.root / path, home.root / path)
-
-
-def _copy(source: Tree, path: str, target: Path) -> None:
-    with os.fdopen(source.open_file(path), "rb") as read, target.open("xb") as write:
-        shutil.copyfileobj(read, write, 2**20)
-        mode = os.fstat(read.fileno()).st_mode & 0o777
-    target.chmod(mode | 0o400)
+def _copy(home: Tree, path: str, staged: Tree) -> None:
+    """Copy a file with its mode and its time, which programs like make look at."""
+    staged.make_directory(path.rpartition("/")[0])
+    target = staged.root / path
+    with os.fdopen(home.open_file(path), "rb") as read, os_errors(path):
+        try:
+            with target.open("xb") as write:
+                shutil.copyfileobj(read, write, 2**20)
+                seen = os.fstat(read.fileno())
+                os.fchmod(write.fileno(), seen.st_mode & 0o777 | 0o400)
+                os.utime(write.fileno(), ns=(seen.st_atime_ns, seen.st_mtime_ns))
+        except OSError:
+            with suppress(OSError):
+                target.unlink()
+            raise

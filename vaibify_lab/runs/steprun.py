@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import os
+import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from vaibify_lab.core.errors import VaibifyError
-from vaibify_lab.core.facts import Pins, RunRecord
-from vaibify_lab.core.fingerprint import Circumstances, run_fingerprint, seed_of
+from vaibify_lab.core.differences import describe
+from vaibify_lab.core.errors import DiskFull, VaibifyError
+from vaibify_lab.core.facts import RunRecord
+from vaibify_lab.core.fingerprint import seed_of
 from vaibify_lab.core.model import Step
 from vaibify_lab.core.references import as_run
 from vaibify_lab.core.report import Reason
-from vaibify_lab.engines.base import Ended, Handle, Launch, Resources, bash_script
+from vaibify_lab.engines.base import Launch, bash_script
 from vaibify_lab.files.tree import Tree
-from vaibify_lab.runs import sealed
-from vaibify_lab.runs.aside import Aside
+from vaibify_lab.runs import plotonly, sealed
+from vaibify_lab.runs.aside import Aside, delete
+from vaibify_lab.runs.bytecode import drop_byte_code
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.determinism import step_environment
+from vaibify_lab.runs.guard import Guard, prevents
 from vaibify_lab.runs.journal import now
-from vaibify_lab.runs.judge import Judge, Verdict
+from vaibify_lab.runs.judge import Consumption, Judge, Seal, Verdict
+from vaibify_lab.runs.launching import fresh_state, launch_and_wait, resources_of
+from vaibify_lab.runs.recording import Attempt, record_of
 from vaibify_lab.runs.writable import make_ready, writable_folders
-from vaibify_lab.runs.writes import GitGuard, Snapshot, stamps
-
-_POLL_SECONDS = (0.005, 0.1)
+from vaibify_lab.runs.writes import stamps
 
 
 class Refused(Exception):
@@ -38,283 +41,198 @@ class Refused(Exception):
 
 @dataclass(slots=True)
 class StepRun:
-    """Runs one step once and returns its record."""
+    """Runs one step once and writes its record."""
 
     context: RunContext
     step: Step
     previous: RunRecord | None
-    _pending: Aside | None = field(default=None, init=False)
+    _attempt: Attempt = field(default_factory=lambda: Attempt(now()), init=False)
+    _aside: Aside | None = field(default=None, init=False)
+    _stage: sealed.Stage | None = field(default=None, init=False)
 
     def run(self) -> RunRecord:
-        """Run the step. Never raises for what the step or its files did: the record says it."""
-        started, clock = now(), time.monotonic()
+        """Run the step and write its record, which says what the step or its files did.
+
+        Raises
+        ------
+        VaibifyError
+            The record cannot be written; the old outputs are back in their places.
+        """
+        clock = time.monotonic()
+        verdict = self._verdict()
+        seconds = time.monotonic() - clock
+        record = record_of(self.context, self.step, verdict, self._attempt, self.previous, seconds)
         try:
-            verdict = self._attempt()
-        except Refused as refused:
-            verdict = Verdict("failed", refused.reason)
+            self._write(record)
         except VaibifyError as error:
-            verdict = Verdict("failed", Reason(error.code, error.text, error.where, error.action))
-        return self._record(verdict, started, time.monotonic() - clock)
+            record = self._write_failure(record, error)
+        if self._aside is not None:
+            self._aside.drop()
+        return record
 
-    def _attempt(self) -> Verdict:
+    def _verdict(self) -> Verdict:
+        try:
+            return self._guarded()
+        except Refused as refused:
+            return Verdict("failed", refused.reason)
+        except VaibifyError as error:
+            text = f"could not be run: {error.where or 'it'} {error.text}"
+            return Verdict("failed", Reason(error.code, text, error.where, error.action))
+        finally:
+            if self._stage is not None:
+                self._stage.remove()
+
+    def _guarded(self) -> Verdict:
+        """Run with the old outputs out of the way; unless it passes they are put back."""
         context, step = self.context, self.step
-        inputs, code = self._consumed()
-        folders = writable_folders(step)
-        outputs = step.plot_files if context.options.plot_only else step.outputs
-        aside = Aside(context.tree, context.folder.run_id, context.workflow.stem, step.slug)
-        with context.busy.running(step, folders) as beside:
-            aside.take(outputs)
+        made = plotonly.made(step) if context.options.plot_only else step.outputs
+        with context.busy.running(step, writable_folders(step)) as beside:
+            consumed, kept = self._consumed(), self._kept()
+            self._aside = Aside(
+                context.tree, context.folder.run_id, context.workflow.stem, step.slug
+            )
+            passed = False
             try:
-                verdict = self._in_place(inputs, code, folders, beside)
-            except BaseException:
-                aside.put_back()
-                raise
-            if verdict.outcome == "passed":
-                self._pending = aside
-            else:
-                verdict = self._undo(aside, verdict)
+                self._aside.take(made)
+                verdict = self._in_place(consumed, made, kept, beside)
+                passed = verdict.outcome == "passed"
+            finally:
+                if not passed:
+                    self._undo(made)
         return verdict
 
-    def settle(self) -> None:
-        """Forget the old outputs, once the record of the new ones is on disk."""
-        if self._pending is not None:
-            self._pending.drop()
-            self._pending = None
+    def _consumed(self) -> Consumption:
+        """Stamp, then hash, inputs and code; refuse when one is missing or not plain."""
+        context, observer = self.context, self.context.observer
+        inputs, code = observer.consumed_paths(self.step)
+        before = stamps(context.tree, (*inputs, *code))
+        states = observer.cache.observe(before)
+        for role, paths in (("input", inputs), ("code", code)):
+            for path in paths:
+                if states[path].kind != "file":
+                    text = f"could not be run: {role} {describe(path, states[path])}"
+                    raise Refused(Reason(f"{role}-{states[path].kind}", text, path))
+        self._attempt = dataclasses.replace(
+            self._attempt,
+            commit=context.repository.snapshot().commit,
+            dirty=observer.dirty(list(before)),
+        )
+        hashes = {path: states[path].sha256 or "" for path in before}
+        return Consumption(
+            {path: hashes[path] for path in inputs}, {path: hashes[path] for path in code}, before
+        )
 
-    def _undo(self, aside: Aside, verdict: Verdict) -> Verdict:
-        apart = aside.put_back()
-        if apart:
-            text = f"what it wrote was set apart in {aside.leftovers}"
-            self.context.journal.write("note", step=self.step.slug, text=text)
-        return verdict
-
-    def _consumed(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Hash inputs and code; refuse when one is missing or not plain."""
-        seen = self.context.observer.consumed(self.step)
-        for role, states in (("input", seen.inputs), ("code", seen.code)):
-            for path, state in states.items():
-                if state.kind != "file" or state.sha256 is None:
-                    text = f"{role} {path} is {state.kind}"
-                    raise Refused(Reason(f"{role}-{state.kind}", text, path))
-        inputs = {path: state.sha256 or "" for path, state in seen.inputs.items()}
-        return inputs, {path: state.sha256 or "" for path, state in seen.code.items()}
+    def _kept(self) -> dict[str, str]:
+        if not self.context.options.plot_only:
+            return {}
+        passed = self.previous.passed if self.previous is not None else None
+        kept = plotonly.kept_data(self.context, self.step, passed)
+        if isinstance(kept, Reason):
+            raise Refused(kept)
+        return kept
 
     def _in_place(
-        self,
-        inputs: dict[str, str],
-        code: dict[str, str],
-        folders: tuple[str, ...],
-        beside: set[str],
+        self, consumed: Consumption, made: Sequence[str], kept: dict[str, str], beside: set[str]
     ) -> Verdict:
         context, step = self.context, self.step
         make_ready(context.tree, step)
-        watched = stamps(context.tree, [*inputs, *code])
-        staged = self._stage([*inputs, *code]) if context.is_sealed() else None
-        tree = staged.tree if staged else context.tree
-        confined = context.engine.isolation != "none"
-        before = Snapshot.take(tree, folders if confined else ("",))
-        guard = GitGuard.take(context.repository)
-        facts_before = context.facts.stamps()
+        held = (*consumed.paths, *kept)
+        tree = self._staged(held) if context.is_sealed() else context.tree
+        drop_byte_code(tree, consumed.code)
         root = context.engine.container_root(tree.root, context.project.name)
-        launch = self._launch(tree, root, folders, staged, inputs)
-        ended, timed_out = self._execute(launch)
-        judge = Judge(
-            context=context,
-            step=step,
-            tree=tree,
-            root=root,
-            ended=ended,
-            timed_out=timed_out,
-            state=launch.state,
-            inputs=inputs,
-            code=code,
-            watched=watched,
-            before=before,
-            guard=guard,
-            facts_before=facts_before,
-            beside=frozenset(beside),
-            staged=staged.files if staged else None,
-            commands_run=as_run(self._commands(), root, context.cores),
-            previous=self.previous,
+        launch = self._launch(tree, root, consumed)
+        guard = Guard.take(
+            context,
+            step,
+            tree,
+            launch.writable,
+            mine=step.outputs,
+            elsewhere=frozenset() if self._stage else frozenset(consumed.paths),
+            beside=beside,
         )
-        verdict = judge.verdict()
-        if staged and verdict.outcome == "passed":
-            sealed.bring_home(staged.tree, context.tree, step)
+        context.journal.write("stepStarted", step=step.slug)
+        ended, timed_out = launch_and_wait(context, launch, step.slug, step.timeout_seconds)
+        seal = Seal(tree, frozenset(held)) if self._stage else None
+        verdict = Judge(
+            context, step, consumed, made, kept, guard, ended, timed_out, launch.state, root, seal
+        ).verdict()
+        if self._stage is not None and verdict.outcome == "passed":
+            self._stage.bring_home(made)
         return verdict
 
-    def _commands(self) -> tuple[str, ...]:
-        return self.step.plot_commands if self.context.options.plot_only else self.step.commands
+    def _staged(self, files: Sequence[str]) -> Tree:
+        context = self.context
+        folder = context.folder.step(self.step.slug).relative_to(context.tree.root)
+        can_bind = prevents(context.engine, "links")
+        self._stage = sealed.stage(
+            context.tree, f"{folder.as_posix()}/tree", self.step, files, can_bind=can_bind
+        )
+        return self._stage.tree
 
-    def _stage(self, files: list[str]) -> sealed.Stage:
-        folder = self.context.folder.step(self.step.slug) / "tree"
-        can_bind = self.context.engine.describe().get("tier") == "bwrap"
-        return sealed.stage(self.context.tree, folder, self.step, files, can_bind=can_bind)
-
-    def _launch(
-        self,
-        tree: Tree,
-        root: str,
-        folders: tuple[str, ...],
-        staged: sealed.Stage | None,
-        inputs: dict[str, str],
-    ) -> Launch:
+    def _launch(self, tree: Tree, root: str, consumed: Consumption) -> Launch:
         context, step = self.context, self.step
+        plots_only = context.options.plot_only
+        commands = as_run(step.plot_commands if plots_only else step.commands, root, context.cores)
+        self._attempt = dataclasses.replace(
+            self._attempt,
+            commands_run=commands,
+            sealed=self._stage is not None and prevents(context.engine, "read"),
+        )
         return Launch(
             run_id=context.folder.run_id,
             slug=step.slug,
             tree=tree.root,
             project_name=context.project.name,
             directory=step.directory,
-            script=bash_script(as_run(self._commands(), root, context.cores)),
-            writable=folders,
-            environment=self._environment(inputs),
+            script=bash_script(commands),
+            writable=writable_folders(step),
+            environment=step_environment(
+                context.workflow,
+                step,
+                seed=seed_of(context.workflow, step, consumed.inputs),
+                epoch=context.around.epoch,
+                deterministic=context.options.deterministic,
+            ),
             network=not context.project.network_isolation,
             state=fresh_state(context.folder.step(step.slug)),
-            read_only=staged.laid_in if staged else {},
-            resources=Resources(
-                step.resources.cpus,
-                step.resources.memory_megabytes,
-                step.resources.gpus,
-                step.resources.shm_megabytes,
-            ),
+            read_only=self._stage.laid_in if self._stage else {},
+            resources=resources_of(step),
         )
 
-    def _environment(self, inputs: dict[str, str]) -> dict[str, str]:
-        return step_environment(
-            self.context.workflow,
-            self.step,
-            seed=seed_of(self.context.workflow, self.step, inputs),
-            epoch=self.context.around.epoch,
-            deterministic=self.context.options.deterministic,
-        )
+    def _undo(self, made: Sequence[str]) -> None:
+        """Put the old outputs back and keep what the run wrote among its leftovers.
 
-    def _execute(self, launch: Launch) -> tuple[Ended, bool]:
-        self.context.journal.write("stepStarted", step=self.step.slug)
-        handle = self.context.engine.launch(launch)
-        told = pump(self.context, self.step.slug, launch.state)
-        return wait(self.context, handle, self.step.timeout_seconds, told)
+        Where that fails the old outputs stay aside, and the next run puts them back.
+        """
+        aside, self._aside = self._aside, None
+        if aside is None:
+            return
+        apart = aside.put_back()
+        if self._stage is not None:
+            with suppress(VaibifyError):  # a failed run's files that cannot be moved go with it
+                apart += self._stage.keep(made, aside.leftovers)
+        if apart:
+            text = f"what it wrote was set apart in {aside.leftovers}"
+            self.context.journal.write("note", step=self.step.slug, text=text)
 
-    def _record(self, verdict: Verdict, started: str, seconds: float) -> RunRecord:
+    def _write(self, record: RunRecord) -> None:
+        kept = self.context.facts.write_record(record)
+        if kept is not None:
+            text = f"an unreadable record was kept as {kept}"
+            self.context.journal.write("warning", step=self.step.slug, text=text, path=kept)
+
+    def _write_failure(self, record: RunRecord, error: VaibifyError) -> RunRecord:
+        """Record that a run could not be recorded: outputs without a record are nobody's.
+
+        On a full disk what the run left goes first, to make room for that.
+        """
         context, step = self.context, self.step
-        around, reason = context.around, verdict.reason
-        passed = verdict.outcome == "passed"
-        last = self.previous.passed if self.previous is not None else None
-        engine = context.engine
-        return RunRecord(
-            workflow=context.workflow.stem,
-            step=step.slug,
-            name=step.name,
-            outcome=verdict.outcome,
-            run_id=context.folder.run_id,
-            started=started,
-            ended=now(),
-            reason_code=reason.code if reason else "",
-            reason=_sentence(reason) if reason else "",
-            exit_code=verdict.exit_code,
-            person=around.person,
-            machine=around.machine,
-            directory=step.directory,
-            commands=step.commands,
-            commands_run=verdict.commands_run,
-            engine=engine.describe(),
-            isolation=engine.isolation,
-            image=around.image if engine.isolation == "container" else None,
-            lock=around.lock,
-            environment=step.environment,
-            deterministic=context.workflow.deterministic,
-            network_isolation=context.project.network_isolation,
-            sealed=passed and context.is_sealed() and engine.isolation != "none",
-            plot_only=context.options.plot_only,
-            seed=seed_of(context.workflow, step, verdict.pins.inputs),
-            source_date_epoch=around.epoch,
-            host=around.host,
-            fingerprint=self._fingerprint(verdict.pins) if passed else None,
-            pins=verdict.pins,
-            unchanged_outputs=_unchanged(verdict.pins, last),
-            undeclared_writes=verdict.undeclared[:200],
-            seconds=round(seconds, 3),
-            commit=around.commit,
-            dirty=context.observer.dirty([*verdict.pins.inputs, *verdict.pins.code]),
-            last_passed=None if passed else last,
-        )
-
-    def _fingerprint(self, pins: Pins) -> str:
-        context = self.context
-        around = Circumstances(
-            inputs=pins.inputs,
-            code=pins.code,
-            image=context.around.image if context.engine.isolation == "container" else None,
-            lock=context.around.lock,
-            engine=context.engine.kind,
-            network=not context.project.network_isolation,
-            source_date_epoch=context.around.epoch,
-        )
-        return run_fingerprint(context.workflow, self.step, around)
-
-
-def wait(
-    context: RunContext, handle: Handle, seconds: float | None, tell: Callable[[], None]
-) -> tuple[Ended, bool]:
-    """Wait for a launched step; end it when its time is up or the run is to stop.
-
-    Returns how it ended, and whether its time ran out.
-    """
-    end = None if seconds is None else time.monotonic() + seconds
-    pause, timed_out = _POLL_SECONDS[0], False
-    while True:
-        ended = handle.poll()
-        tell()
-        if ended is not None:
-            return ended, timed_out
-        if context.stopping.is_set():
-            handle.stop()
-        elif end is not None and time.monotonic() > end:
-            timed_out = True
-            handle.stop()
-        time.sleep(pause)
-        pause = min(pause * 1.5, _POLL_SECONDS[1])
-
-
-def pump(context: RunContext, slug: str, state: Path) -> Callable[[], None]:
-    """Return what tells the journal of new output: stream, offset and length, never the bytes."""
-    told = {"stdout": 0, "stderr": 0}
-
-    def tell() -> None:
-        for stream, offset in told.items():
-            try:
-                size = os.stat(state / stream).st_size
-            except OSError:
-                continue
-            if size > offset:
-                length = size - offset
-                context.journal.write(
-                    "output",
-                    step=slug,
-                    stream=stream,
-                    offset=offset,
-                    length=length,
-                    log=f"{state.name}/{stream}",
-                )
-                told[stream] = size
-
-    return tell
-
-
-def fresh_state(folder: Path, kind: str = "attempt") -> Path:
-    """Return a new, empty folder for an engine's state: a run may launch a step more than once."""
-    folder.mkdir(parents=True, exist_ok=True)
-    count = 1
-    while (state := folder / f"{kind}-{count}").exists():
-        count += 1
-    state.mkdir()
-    return state
-
-
-def _unchanged(pins: Pins, last: RunRecord | None) -> tuple[str, ...]:
-    if last is None:
-        return ()
-    return tuple(path for path, pin in pins.outputs.items() if last.pins.outputs.get(path) == pin)
-
-
-def _sentence(reason: Reason) -> str:
-    return f"{reason.text}; {reason.action}" if reason.action else reason.text
+        if self._aside is not None:
+            self._undo(step.outputs)
+        if isinstance(error, DiskFull):
+            delete(context.folder.path / "leftovers" / step.slug)
+        reason = Reason(error.code, f"could not be recorded: {error.where or 'it'} {error.text}")
+        verdict = Verdict("failed", reason, record.exit_code, undeclared=record.undeclared_writes)
+        failed = record_of(context, step, verdict, self._attempt, self.previous, record.seconds)
+        self._write(failed)
+        return failed

@@ -2,45 +2,56 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from vaibify_lab.checks import session
+from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.facts import CategoryResult, FactFault, TestMarker
+from vaibify_lab.core.fingerprint import seed_of
 from vaibify_lab.core.model import CATEGORIES, Category, Step
 from vaibify_lab.core.references import as_run
-from vaibify_lab.engines.base import Ended, Launch, Resources
-from vaibify_lab.runs import steprun
+from vaibify_lab.core.report import Reason
+from vaibify_lab.engines.base import Ended, Launch
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.determinism import step_environment
+from vaibify_lab.runs.guard import Guard
 from vaibify_lab.runs.journal import now
-from vaibify_lab.runs.writable import writable_folders
+from vaibify_lab.runs.launching import fresh_state, launch_and_wait, resources_of
+from vaibify_lab.runs.writable import make_ready, writable_folders
+
+Results = dict[Category, CategoryResult]
+
+
+@dataclass(frozen=True, slots=True)
+class Hashes:
+    """What the tests were about: hashes of outputs, inputs and test files before they began."""
+
+    outputs: Mapping[str, str]
+    inputs: Mapping[str, str]
+    tests: Mapping[str, str]
 
 
 @dataclass(slots=True)
 class TestRun:
-    """Runs the tests of a step once and returns its new marker; None where it has no tests."""
+    """Runs the tests of a step once and returns its new marker; None where it has none to run."""
 
     context: RunContext
     step: Step
 
     def run(self) -> TestMarker | None:
-        """Run the tests; hashes are those of the bytes before the tests began."""
+        """Run the tests. Never raises for what they or their files did: the marker says it."""
         commands = self._commands()
         if not commands:
             return None
         hashes = self._hashes()
-        folder = self.context.folder.step(self.step.slug)
-        state = steprun.fresh_state(folder, "tests")
-        exchange = steprun.fresh_state(folder, "exchange")
-        session.prepare(exchange)
-        launch = self._launch(commands, state, exchange)
-        with self.context.busy.running(self.step, launch.writable):
-            self.context.journal.write("testsStarted", step=self.step.slug)
-            handle = self.context.engine.launch(launch)
-            pump = steprun.pump(self.context, self.step.slug, state)
-            ended, timed_out = steprun.wait(self.context, handle, self.step.timeout_seconds, pump)
-        found = session.results(commands, exchange, _why_early(ended, timed_out))
+        cut_short = False
+        try:
+            found, cut_short = self._guarded(commands, hashes)
+        except VaibifyError as error:
+            found = _all_unknown(commands, str(error))
         for category, result in found.items():
             self.context.journal.write(
                 "tests",
@@ -50,7 +61,32 @@ class TestRun:
                 collected=result.collected,
                 text=result.detail,
             )
-        return self._marker(found, hashes)
+        return self._marker(found, hashes, cut_short=cut_short)
+
+    def _guarded(self, commands: Sequence[session.Command], hashes: Hashes) -> tuple[Results, bool]:
+        """Run them with everything watched that is not theirs; tell whether they were cut short."""
+        context, step = self.context, self.step
+        make_ready(context.tree, step)
+        folder = context.folder.step(step.slug)
+        state, exchange = fresh_state(folder, "tests"), fresh_state(folder, "exchange")
+        session.prepare(exchange)
+        launch = self._launch(commands, state, exchange, hashes)
+        with context.busy.running(step, launch.writable) as beside:
+            guard = Guard.take(
+                context,
+                step,
+                context.tree,
+                launch.writable,
+                mine=(),
+                elsewhere=frozenset(),
+                beside=beside,
+            )
+            context.journal.write("testsStarted", step=step.slug)
+            ended, timed_out = launch_and_wait(context, launch, step.slug, step.timeout_seconds)
+            faults, _ = guard.look()
+        found = session.results(commands, exchange, _why_early(ended, timed_out))
+        cut_short = ended.lost or (ended.stopped and not timed_out)
+        return (_all_failed(found, faults) if faults else found), cut_short
 
     def _commands(self) -> tuple[session.Command, ...]:
         only = self.context.options.category
@@ -60,31 +96,32 @@ class TestRun:
         run = dict(zip(declared, as_run(declared, root, self.context.cores), strict=True))
         return session.commands_of(suites, run)
 
-    def _launch(self, commands: tuple[session.Command, ...], state: Path, exchange: Path) -> Launch:
+    def _launch(
+        self, commands: Sequence[session.Command], state: Path, exchange: Path, hashes: Hashes
+    ) -> Launch:
         context, step = self.context, self.step
-        there = context.engine.exchange_root(exchange)
         return Launch(
             run_id=context.folder.run_id,
             slug=f"{step.slug}-tests",
             tree=context.tree.root,
             project_name=context.project.name,
             directory=step.directory,
-            script=session.script(commands, there),
+            script=session.script(commands, context.engine.exchange_root(exchange)),
             writable=writable_folders(step),
             environment=step_environment(
                 context.workflow,
                 step,
-                seed=context.workflow.seed or 0,
+                seed=seed_of(context.workflow, step, _of(hashes.inputs, step.inputs)),
                 epoch=context.around.epoch,
                 deterministic=context.options.deterministic,
             ),
             network=not context.project.network_isolation,
             state=state,
             exchange=exchange,
-            resources=Resources(step.resources.cpus, step.resources.memory_megabytes),
+            resources=resources_of(step),
         )
 
-    def _hashes(self) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    def _hashes(self) -> Hashes:
         observer, step = self.context.observer, self.step
         groups = (
             observer.expand(step.outputs),
@@ -92,35 +129,65 @@ class TestRun:
             observer.test_files(step),
         )
         states = observer.cache.observe({path: None for group in groups for path in group})
-        first, second, third = (
-            {path: states[path].sha256 or "" for path in group if states[path].sha256}
-            for group in groups
+        return Hashes(
+            *(
+                {path: states[path].sha256 or "" for path in group if states[path].kind == "file"}
+                for group in groups
+            )
         )
-        return first, second, third
 
-    def _marker(
-        self,
-        found: dict[Category, CategoryResult],
-        hashes: tuple[dict[str, str], dict[str, str], dict[str, str]],
-    ) -> TestMarker:
-        outputs, inputs, tests = hashes
-        kept: dict[str, CategoryResult] = {}
-        old = self.context.facts.load([self.step.slug]).markers.get(self.step.slug)
-        if old is not None and not isinstance(old, FactFault):
-            same = (old.output_hashes, old.input_hashes, old.test_hashes) == hashes
-            kept = dict(old.categories) if same else {}
-        kept.update({str(name): result for name, result in found.items()})
+    def _marker(self, found: Results, hashes: Hashes, *, cut_short: bool) -> TestMarker:
+        """Return the marker: categories that did not run now stay while they still hold.
+
+        So do those of a session that somebody stopped.
+        """
+        kept = self._kept(hashes)
+        new = {str(name): result for name, result in found.items()}
+        categories = new | kept if cut_short else kept | new
         declared = {str(suite.category) for suite in self.step.suites}
         return TestMarker(
             workflow=self.context.workflow.stem,
             step=self.step.slug,
             run_id=self.context.folder.run_id,
             when=now(),
-            categories={one: kept[one] for one in CATEGORIES if one in kept and one in declared},
-            output_hashes=outputs,
-            input_hashes=inputs,
-            test_hashes=tests,
+            categories={
+                one: categories[one] for one in CATEGORIES if one in categories and one in declared
+            },
+            output_hashes=hashes.outputs,
+            input_hashes=hashes.inputs,
+            test_hashes=hashes.tests,
         )
+
+    def _kept(self, hashes: Hashes) -> dict[str, CategoryResult]:
+        old = self.context.facts.load([self.step.slug]).markers.get(self.step.slug)
+        if old is None or isinstance(old, FactFault):
+            return {}
+        same = Hashes(old.output_hashes, old.input_hashes, old.test_hashes) == hashes
+        return dict(old.categories) if same else {}
+
+
+def _of(hashes: Mapping[str, str], declared: Sequence[str]) -> dict[str, str]:
+    """Return the hashes of what is declared, folders with all below them."""
+    folders = tuple(path for path in declared if path.endswith("/"))
+    files = frozenset(declared)
+    return {path: pin for path, pin in hashes.items() if path in files or path.startswith(folders)}
+
+
+def _all_unknown(commands: Sequence[session.Command], text: str) -> Results:
+    found: Results = {}
+    for category in dict.fromkeys(command.category for command in commands):
+        declared = tuple(one.declared for one in commands if one.category == category)
+        found[category] = CategoryResult("unknown", declared, None, 0, (), text)
+    return found
+
+
+def _all_failed(found: Results, faults: Sequence[Reason]) -> Results:
+    """Fail every category: tests that write what is not theirs vouch for nothing."""
+    text = f"the tests did what they may not: {faults[0].text}"
+    return {
+        name: dataclasses.replace(result, outcome="failed", detail=text)
+        for name, result in found.items()
+    }
 
 
 def _why_early(ended: Ended, timed_out: bool) -> str:

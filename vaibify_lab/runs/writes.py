@@ -1,38 +1,25 @@
-"""What a step wrote where it should not: told from the state of the tree before and after."""
+"""What changed below some folders: told from the stamps of all files before and after."""
 
 from __future__ import annotations
 
 import os
+import secrets
 import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.paths import is_within
+from vaibify_lab.files.descent import Descent
 from vaibify_lab.files.factstore import LOCAL
-from vaibify_lab.files.git import Repository
+from vaibify_lab.files.paths import MAX_DEPTH
 from vaibify_lab.files.tree import Tree
 
 Stamp = tuple[int, int, int, int, int]
 _IGNORED = ("__pycache__", ".pytest_cache", ".ipynb_checkpoints", ".mypy_cache")
-_EXECUTING = (
-    "core.fsmonitor",
-    "core.hookspath",
-    "core.sshcommand",
-    "core.gitproxy",
-    "core.editor",
-    "core.pager",
-    "core.askpass",
-    "sequence.editor",
-    "alias.",
-    "filter.",
-    "diff.",
-    "merge.",
-    "credential.",
-    "gpg.",
-    "include",
-    "pager.",
-)
+_LISTING = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_PASSED_OVER = frozenset({".git", ".vaibify", LOCAL})
 
 
 def stamp(path: Path | str) -> Stamp | None:
@@ -41,7 +28,7 @@ def stamp(path: Path | str) -> Stamp | None:
         seen = os.lstat(path)
     except OSError:
         return None
-    return (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino, seen.st_mode)
+    return _stamp_of(seen)
 
 
 def stamps(tree: Tree, paths: Iterable[str]) -> dict[str, Stamp | None]:
@@ -74,7 +61,7 @@ class Snapshot:
         nested: set[str] = set()
         outermost = [one for one in dict.fromkeys(folders) if not _has_outer(one, folders)]
         for folder in outermost:
-            _walk(tree.root, folder, found, nested)
+            _walk(tree, folder, found, nested)
         return cls(tree, tuple(outermost), found, frozenset(nested))
 
     def written_since(self) -> Written:
@@ -93,86 +80,62 @@ class Snapshot:
 
 
 def quarantine(tree: Tree, paths: Iterable[str], run_id: str) -> list[str]:
-    """Move planted ``.git`` entries out of git's reach; return where they went."""
-    moved = []
-    for number, path in enumerate(paths):
-        target = f"{LOCAL}/runs/{run_id}/quarantine/{number}-{path.replace('/', '_')}.kept"
-        tree.move(path, target)
-        moved.append(target)
-    return moved
+    """Move planted ``.git`` entries out of git's reach; return those that resisted."""
+    left = []
+    for path in paths:
+        token = secrets.token_hex(4)
+        try:
+            tree.move(path, f"{LOCAL}/runs/{run_id}/quarantine/{token}.kept")
+        except VaibifyError:
+            left.append(path)
+    return left
 
 
-@dataclass(frozen=True, slots=True)
-class GitGuard:
-    """What of git's own folder could make the host run something: hooks, executing keys."""
-
-    repository: Repository
-    hooks: tuple[tuple[str, Stamp | None], ...]
-    config: tuple[Stamp | None, ...]
-    lines: tuple[str, ...]
-
-    @classmethod
-    def take(cls, repository: Repository) -> GitGuard:
-        """Look at it now."""
-        files = _config_files(repository)
-        lines = tuple(line for file in files for line in _executing_lines(repository, file))
-        return cls(repository, _hooks(repository), tuple(map(stamp, files)), lines)
-
-    def changed(self) -> bool:
-        """Tell whether any of it is different now."""
-        if _hooks(self.repository) != self.hooks:
-            return True
-        files = _config_files(self.repository)
-        if tuple(map(stamp, files)) == self.config:
-            return False
-        now = tuple(line for file in files for line in _executing_lines(self.repository, file))
-        return now != self.lines
-
-
-def _hooks(repository: Repository) -> tuple[tuple[str, Stamp | None], ...]:
-    folder = repository.common_dir / "hooks"
-    names = sorted(os.listdir(folder)) if folder.is_dir() else []
-    return tuple((name, stamp(folder / name)) for name in names)
-
-
-def _config_files(repository: Repository) -> list[Path]:
-    files = [repository.common_dir / "config", repository.git_dir / "config.worktree"]
-    return [file for file in files if file.is_file()]
-
-
-def _executing_lines(repository: Repository, file: Path) -> list[str]:
-    listed = repository.run("config", "--file", str(file), "--no-includes", "--list", "-z")
-    lines = listed.decode("utf-8", "surrogateescape").split("\0")
-    return sorted(line for line in lines if line.lower().startswith(_EXECUTING))
+def _stamp_of(seen: os.stat_result) -> Stamp:
+    return (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino, seen.st_mode)
 
 
 def _has_outer(folder: str, folders: Sequence[str]) -> bool:
     return any(folder != other and is_within(folder, other) for other in folders)
 
 
-def _walk(root: Path, folder: str, found: dict[str, Stamp], nested: set[str]) -> None:
+def _walk(tree: Tree, folder: str, found: dict[str, Stamp], nested: set[str]) -> None:
+    """Walk by descriptors: a step may put links to the whole machine in place of its folders."""
     todo = [folder]
-    while todo:
-        here = todo.pop()
+    with Descent(tree.root) as descent:
+        while todo:
+            here = todo.pop()
+            if here.count("/") >= MAX_DEPTH:
+                continue  # git refuses such a path as well
+            try:
+                listing = os.open(".", _LISTING, dir_fd=descent.enter(here))
+            except OSError:
+                continue
+            try:
+                with os.scandir(listing) as entries:
+                    todo += _sort_out(entries, here, found, nested)
+            finally:
+                os.close(listing)
+
+
+def _sort_out(
+    entries: Iterable[os.DirEntry[str]], here: str, found: dict[str, Stamp], nested: set[str]
+) -> list[str]:
+    """Keep the stamps of a folder's files; return its folders."""
+    below = []
+    for entry in entries:
+        path = f"{here}/{entry.name}" if here else entry.name
+        if path in _PASSED_OVER:
+            continue
+        if entry.name.lower() == ".git":
+            nested.add(path)
+            continue
         try:
-            entries = list(os.scandir(root / here))
+            seen = entry.stat(follow_symlinks=False)
         except OSError:
             continue
-        for entry in entries:
-            path = f"{here}/{entry.name}" if here else entry.name
-            if here == "" and entry.name in (".git", ".vaibify"):
-                continue
-            if entry.name.lower() == ".git":
-                nested.add(path)
-                continue
-            seen = entry.stat(follow_symlinks=False)
-            if stat.S_ISDIR(seen.st_mode):
-                todo.append(path)
-            else:
-                found[path] = (
-                    seen.st_size,
-                    seen.st_mtime_ns,
-                    seen.st_ctime_ns,
-                    seen.st_ino,
-                    seen.st_mode,
-                )
+        if stat.S_ISDIR(seen.st_mode):
+            below.append(path)
+        else:
+            found[path] = _stamp_of(seen)
+    return below

@@ -10,6 +10,7 @@ from vaibify_lab.envelope.lock_compile import this_platform
 from vaibify_lab.runs.preflight.inspection import Inspection
 
 MAKE_LOCK = "jupyter vaibify envelope --only lock"
+_NONE_NEEDED = "set bNoPythonPackages, or name packages in requirements.in and make the lock anew"
 _MOST = 5
 
 
@@ -39,7 +40,8 @@ def lock_findings(inspection: Inspection) -> Iterator[Finding]:
 def _problems(lock: Lock) -> Iterator[Finding]:
     for problem in lock.problems[:_MOST]:
         at = f"{NAME}:{problem.line}" if problem.line else NAME
-        yield Finding("error", "lock-unusable", f"{at}: {problem.text}", None, NAME, MAKE_LOCK)
+        action = _NONE_NEEDED if problem.code == "no-packages" else MAKE_LOCK
+        yield Finding("error", "lock-unusable", f"{at}: {problem.text}", None, NAME, action)
     if len(lock.problems) > _MOST:
         text = f"{NAME}: {len(lock.problems) - _MOST} more lines are wrong"
         yield Finding("error", "lock-unusable", text, None, NAME, MAKE_LOCK)

@@ -38,8 +38,11 @@ def unavailable(inspection: Inspection, step: Step) -> Iterator[Finding]:
 
 
 def _said_while_reading(inspection: Inspection) -> Iterator[Finding]:
-    for text in (*inspection.workflow.warnings, *inspection.project.warnings):
-        code = UNKNOWN_KEY if _UNKNOWN.match(text) else "workflow-warning"
+    path = inspection.workflow.path
+    said = [(text, f"{path}: {text}") for text in inspection.workflow.warnings]
+    said += [(text, text) for text in inspection.project.warnings]
+    for bare, text in said:
+        code = UNKNOWN_KEY if _UNKNOWN.match(bare) else "workflow-warning"
         yield Finding("warning", code, text)
     if not inspection.workflow.steps:
         text = f"{inspection.workflow.path} has no step yet"

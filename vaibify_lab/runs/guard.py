@@ -1,0 +1,189 @@
+"""What may not change while a step or its tests run, and what they wrote beside their outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from vaibify_lab.core.errors import VaibifyError
+from vaibify_lab.core.model import Step
+from vaibify_lab.core.paths import is_within, shown
+from vaibify_lab.core.report import Reason
+from vaibify_lab.engines.base import Engine
+from vaibify_lab.files.factstore import MARKERS, RECORDS, SIGN_OFFS
+from vaibify_lab.files.tree import Tree
+from vaibify_lab.runs.context import RunContext
+from vaibify_lab.runs.gitguard import GitGuard
+from vaibify_lab.runs.writes import Snapshot, Stamp, quarantine
+
+NAMED = 200  # undeclared writes that a record names
+_FEW = 5  # ... and that the journal does
+_VAIBIFY = ".vaibify"
+
+
+def prevents(engine: Engine, what: str) -> bool:
+    """Tell whether an engine rules something out, by the code it would give if it did not."""
+    described: Mapping[str, Any] = engine.describe()
+    return all(one["code"] != what for one in described["cannot_prevent"])
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """The state just before something runs in a step's place.
+
+    ``mine`` are the paths it may write (folders with a final slash), ``elsewhere`` those that are
+    compared in another way, ``beside`` the folders of steps that run meanwhile.
+    """
+
+    context: RunContext
+    step: Step
+    snapshots: tuple[Snapshot, ...]
+    git: GitGuard
+    commit: tuple[str | None, str | None]
+    facts: Mapping[str, Stamp | None]
+    mine: tuple[str, ...]
+    elsewhere: frozenset[str]
+    beside: set[str]
+
+    @classmethod
+    def take(
+        cls,
+        context: RunContext,
+        step: Step,
+        seen: Tree,
+        folders: tuple[str, ...],
+        *,
+        mine: tuple[str, ...],
+        elsewhere: frozenset[str],
+        beside: set[str],
+    ) -> Guard:
+        """Look at everything now; ``seen`` is the tree that the step sees."""
+        state = context.repository.snapshot()
+        return cls(
+            context=context,
+            step=step,
+            snapshots=tuple(_snapshots(context, seen, folders)),
+            git=GitGuard.take(context.repository),
+            commit=(state.branch, state.commit),
+            facts=context.facts.stamps(),
+            mine=mine,
+            elsewhere=elsewhere,
+            beside=beside,
+        )
+
+    def look(self) -> tuple[list[Reason], tuple[str, ...]]:
+        """Return every fault, and the files that were written and nobody declares.
+
+        What was planted is moved out of reach; what is only odd goes into the journal.
+        """
+        faults: list[Reason] = []
+        undeclared: list[str] = []
+        quiet = 0
+        for snapshot in self.snapshots:
+            written = snapshot.written_since()
+            faults += self._planted(snapshot.tree, written.nested_git)
+            forbidden, others = self._sorted(written.paths)
+            faults += forbidden
+            undeclared += others
+            quiet += written.byte_code
+        faults += self._git()
+        faults += self._facts()
+        named = self._tell(undeclared, quiet)
+        return faults, named
+
+    def _planted(self, tree: Tree, paths: tuple[str, ...]) -> Iterator[Reason]:
+        left = quarantine(tree, paths, self.context.folder.run_id)
+        for path in paths:
+            done = "could not be moved out of reach" if path in left else "was moved out of reach"
+            text = f"made a git repository at {shown(path)}, which {done}"
+            action = f"rm -rf {shown(path)}" if path in left else None
+            yield Reason("planted-repository", text, path, action)
+
+    def _git(self) -> Iterator[Reason]:
+        if self.git.changed():
+            text = "ran while git's hooks or executing configuration changed"
+            yield Reason("git-changed", text, ".git", "look at .git/hooks and .git/config")
+            return
+        state = self.context.repository.snapshot()
+        if (state.branch, state.commit) != self.commit:
+            text = "ran while git's branch or commit changed"
+            self.context.journal.write("warning", step=self.step.slug, text=text, path=".git/HEAD")
+
+    def _facts(self) -> Iterator[Reason]:
+        for path in self.context.facts.changed_by_others(self.facts, self.step.slug):
+            text = f"ran while the fact {path} was changed, and not by the runner"
+            yield Reason("fact-changed", text, path, f"git checkout -- {path}")
+
+    def _sorted(self, paths: tuple[str, ...]) -> tuple[list[Reason], list[str]]:
+        """Tell forbidden writes from those that are only undeclared."""
+        forbidden, undeclared = [], []
+        for path in paths:
+            if self._is_mine(path) or any(is_within(path, one) for one in self.beside):
+                continue
+            if path.startswith(f"{_VAIBIFY}/{SIGN_OFFS}/"):
+                self._tell_of_sign_off(path)
+            elif is_within(path, _VAIBIFY):
+                if not self._is_hosts(path):
+                    forbidden.append(_forbidden(path))
+            elif self.context.protected.holds(path):
+                forbidden.append(_forbidden(path))
+            else:
+                undeclared.append(path)
+        return forbidden, undeclared
+
+    def _is_mine(self, path: str) -> bool:
+        if path in self.elsewhere:
+            return True
+        return any(path == one or (one[-1] == "/" and path.startswith(one)) for one in self.mine)
+
+    def _is_hosts(self, path: str) -> bool:
+        """Tell whether the host may have written a file of .vaibify: a fact, or half of one."""
+        if path.endswith(".tmp") and path.rpartition("/")[2].startswith(".vaibify-"):
+            return True
+        own = (f"{_VAIBIFY}/{kind}/{self.context.workflow.stem}/" for kind in (RECORDS, MARKERS))
+        return path.startswith(tuple(own))
+
+    def _tell_of_sign_off(self, path: str) -> None:
+        """Name a sign-off that changed: by a person, or by a step that nothing keeps from it."""
+        if not path.endswith(".tmp"):
+            text = f"ran while the sign-off {shown(path)} changed: make sure that a person did it"
+            self.context.journal.write("warning", step=self.step.slug, text=text, path=path)
+
+    def _not_ignored(self, paths: list[str]) -> tuple[str, ...]:
+        """Return the paths that git does not ignore; all of them where it cannot say any more."""
+        try:
+            return self.context.observer.not_ignored(paths)
+        except VaibifyError:
+            return tuple(paths)
+
+    def _tell(self, undeclared: list[str], quiet: int) -> tuple[str, ...]:
+        """Name undeclared files in the journal, count those that git ignores and byte code."""
+        write, slug = self.context.journal.write, self.step.slug
+        asked = undeclared[: 10 * NAMED]
+        named = self._not_ignored(asked)
+        for path in named[:_FEW]:
+            text = f"wrote {shown(path)}, which no step declares"
+            write("warning", step=slug, text=text, path=path)
+        more = len(undeclared) - len(asked) + max(0, len(named) - _FEW)
+        if more:
+            write("warning", step=slug, text=f"wrote {more} more files that no step declares")
+        quiet += len(asked) - len(named)
+        if quiet:
+            text = f"{quiet} files written that git ignores, or byte code: not named"
+            write("note", step=slug, text=text)
+        return named[:NAMED]
+
+
+def _forbidden(path: str) -> Reason:
+    text = f"ran while {shown(path)} was changed, which is not its own to write"
+    return Reason("forbidden-write", text, path, f"git checkout -- {shown(path)}")
+
+
+def _snapshots(context: RunContext, seen: Tree, folders: tuple[str, ...]) -> Iterator[Snapshot]:
+    confined = prevents(context.engine, "write")
+    yield Snapshot.take(seen, folders if confined else ("",))
+    if not confined and seen is not context.tree:
+        yield Snapshot.take(context.tree, ("",))  # a sealed step that nothing keeps in its tree
+    if not confined or ("" in folders and not prevents(context.engine, "git")):
+        yield Snapshot.take(context.tree, (_VAIBIFY,))

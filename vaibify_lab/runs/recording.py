@@ -1,0 +1,98 @@
+"""The record of a step's run, from its verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vaibify_lab.core.facts import Pins, RunRecord
+from vaibify_lab.core.fingerprint import Circumstances, run_fingerprint, seed_of
+from vaibify_lab.core.model import Step
+from vaibify_lab.core.report import Reason
+from vaibify_lab.runs.context import RunContext
+from vaibify_lab.runs.journal import now
+from vaibify_lab.runs.judge import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What a record keeps of a run beside its verdict, gathered as it went."""
+
+    started: str
+    commands_run: tuple[str, ...] = ()
+    commit: str | None = None
+    dirty: tuple[str, ...] = ()
+    sealed: bool = False
+
+
+def record_of(
+    context: RunContext,
+    step: Step,
+    verdict: Verdict,
+    attempt: Attempt,
+    previous: RunRecord | None,
+    seconds: float,
+) -> RunRecord:
+    """Return the record; a run that did not pass keeps the last one that did inside."""
+    around, reason, engine = context.around, verdict.reason, context.engine
+    passed = verdict.outcome == "passed"
+    last = previous.passed if previous is not None else None
+    return RunRecord(
+        workflow=context.workflow.stem,
+        step=step.slug,
+        name=step.name,
+        outcome=verdict.outcome,
+        run_id=context.folder.run_id,
+        started=attempt.started,
+        ended=now(),
+        reason_code=reason.code if reason else "",
+        reason=_sentence(reason) if reason else "",
+        exit_code=verdict.exit_code,
+        person=around.person,
+        machine=around.machine,
+        directory=step.directory,
+        commands=step.commands,
+        commands_run=attempt.commands_run,
+        engine=engine.describe(),
+        isolation=engine.isolation,
+        image=around.image if engine.isolation == "container" else None,
+        lock=around.lock,
+        environment=step.environment,
+        deterministic=context.workflow.deterministic,
+        network_isolation=context.project.network_isolation,
+        sealed=passed and attempt.sealed,
+        plot_only=context.options.plot_only,
+        seed=seed_of(context.workflow, step, verdict.pins.inputs),
+        source_date_epoch=around.epoch,
+        host=around.host,
+        fingerprint=_fingerprint(context, step, verdict.pins) if passed else None,
+        pins=verdict.pins,
+        unchanged_outputs=_unchanged(verdict.pins, last),
+        undeclared_writes=verdict.undeclared,
+        seconds=round(seconds, 3),
+        commit=attempt.commit,
+        dirty=attempt.dirty,
+        last_passed=None if passed else last,
+    )
+
+
+def _fingerprint(context: RunContext, step: Step, pins: Pins) -> str:
+    around = Circumstances(
+        inputs=pins.inputs,
+        code=pins.code,
+        image=context.around.image if context.engine.isolation == "container" else None,
+        lock=context.around.lock,
+        engine=context.engine.kind,
+        network=not context.project.network_isolation,
+        source_date_epoch=context.around.epoch,
+    )
+    return run_fingerprint(context.workflow, step, around)
+
+
+def _unchanged(pins: Pins, last: RunRecord | None) -> tuple[str, ...]:
+    if last is None:
+        return ()
+    return tuple(path for path, pin in pins.outputs.items() if last.pins.outputs.get(path) == pin)
+
+
+def _sentence(reason: Reason) -> str:
+    return f"{reason.text}; {reason.action}" if reason.action else reason.text

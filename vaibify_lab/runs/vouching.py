@@ -1,0 +1,128 @@
+"""A person's word: sign-offs over exactly the bytes that were seen, and runs marked as seen."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from vaibify_lab.core.errors import BytesChanged, NotPassed, ToolFailed, ToolMissing, UsageError
+from vaibify_lab.core.facts import RunRecord, SignOff, SignOffs
+from vaibify_lab.files import signing
+from vaibify_lab.files.hashing import hash_many
+from vaibify_lab.runs import turning
+from vaibify_lab.runs.journal import now
+from vaibify_lab.runs.live import ACKNOWLEDGED, current_run
+from vaibify_lab.runs.opened import Opened
+
+
+@dataclass(frozen=True, slots=True)
+class ToSign:
+    """What a sign-off would sign: the run and the hashes of everything looked at."""
+
+    slug: str
+    run_id: str
+    hashes: dict[str, str]
+
+
+def to_sign(opened: Opened, workflow_path: str, slug: str) -> ToSign:
+    """Return what a sign-off of a step would sign now; every byte is read.
+
+    Raises
+    ------
+    NotPassed
+        When no run has passed, the step runs, or its outputs are not those of that run.
+    """
+    look = opened.look(workflow_path)
+    report = next(one for one in look.reports if one.slug == slug)
+    record = look.facts.records.get(slug)
+    passed = record.passed if isinstance(record, RunRecord) else None
+    run = f"jupyter vaibify run {slug}"
+    if report.run in ("running", "queued", "waiting"):
+        raise NotPassed(f"step {slug!r} is {report.run}; sign it when the run has ended")
+    if passed is None:
+        raise NotPassed(f"step {slug!r} has no passed run to sign", action=run)
+    paths = look.world.outputs(look.workflow.by_slug[slug])
+    hashes = {}
+    for path, state in hash_many(opened.tree, paths).items():
+        if state.sha256 is None or state.kind != "file":
+            raise NotPassed(f"{path} is {state.kind}, so it cannot be signed", action=run)
+        if passed.pins.outputs.get(path) != state.sha256:
+            raise NotPassed(f"{path} is not what the last run of {slug!r} wrote", action=run)
+        hashes[path] = state.sha256
+    return ToSign(slug, passed.run_id, hashes)
+
+
+def sign_off(
+    opened: Opened,
+    workflow_path: str,
+    seen: ToSign,
+    verdict: Literal["passed", "failed"],
+    *,
+    by: str,
+    note: str = "",
+    server_identity: str | None = None,
+) -> SignOff:
+    """Record a person's word over exactly the bytes that were seen.
+
+    Raises
+    ------
+    UsageError
+        Without a name.
+    BytesChanged
+        When the bytes are not those that were seen.
+    """
+    if not by.strip():
+        raise UsageError("a sign-off needs the name of the person who looked")
+    if to_sign(opened, workflow_path, seen.slug) != seen:
+        text = f"the outputs of {seen.slug!r} changed since they were shown"
+        raise BytesChanged(text, action="look at them again")
+    before = turning.all_are_green(opened)
+    workflow = opened.workflow(workflow_path)
+    entry = SignOff(verdict, by, now(), seen.run_id, seen.hashes, note, server_identity)
+    entry = _signed(opened, entry, workflow.stem, seen.slug)
+    store = opened.facts_of(workflow)
+    old = store.load([seen.slug]).sign_offs.get(seen.slug)
+    earlier = old.entries if isinstance(old, SignOffs) else ()
+    store.write_sign_offs(SignOffs(workflow.stem, seen.slug, (*earlier, entry)))
+    turning.envelope_if_turned_green(opened, before)
+    return entry
+
+
+def acknowledge(opened: Opened, workflow_path: str, slugs: Sequence[str] = ()) -> list[str]:
+    """Mark interrupted and failed steps as seen; return which were.
+
+    Without slugs: all of them. The step then shows what its last passed run is worth.
+    """
+    look = opened.look(workflow_path)
+    store = opened.facts_of(look.workflow)
+    seen = []
+    for slug, record in look.facts.records.items():
+        if slugs and slug not in slugs:
+            continue
+        if not isinstance(record, RunRecord) or record.outcome == "passed":
+            continue
+        if record.acknowledged is None:
+            store.write_record(dataclasses.replace(record, acknowledged=now()))
+            seen.append(slug)
+    folder = current_run(opened.tree.root)
+    lost = [slug for slug, one in look.world.live.items() if one.state == "interrupted"]
+    if folder is not None and lost and not slugs:
+        (folder.path / ACKNOWLEDGED).touch()
+        seen += [slug for slug in lost if slug not in seen]
+    return seen
+
+
+def _signed(opened: Opened, entry: SignOff, stem: str, slug: str) -> SignOff:
+    """Sign the entry where git has an SSH signing key; else say why it is not signed."""
+    key = opened.repository.signing_key()
+    if key is None:
+        return dataclasses.replace(entry, unsigned_reason="git has no SSH signing key")
+    try:
+        signed = signing.sign(entry.signed_content(stem, slug), key, root=opened.tree.root)
+    except (ToolFailed, ToolMissing) as error:
+        return dataclasses.replace(entry, unsigned_reason=str(error))
+    return dataclasses.replace(
+        entry, signature=signed.signature, key=signed.key, signature_state="valid"
+    )

@@ -568,6 +568,12 @@ class TestWords:
         lab.declared("fit")["saPlotFiles"] = []
         assert self.texts(lab)[-1] == "plots/part.csv, which Ana signed, is not an output any more"
 
+    def test_a_run_that_did_not_pass_says_why(self, lab):
+        lab.run("fit", passes=False)
+        assert self.texts(lab) == ["ended with exit status 1"]
+        record(lab, reason="", reason_code="")
+        assert self.texts(lab) == ["the last run failed"]
+
     def test_g03_a_pointer_is_called_one(self, lab):
         state("lfs-pointer", "clean.csv", sha256="0" * 64)(lab)
         assert self.texts(lab, "clean")[0] == (

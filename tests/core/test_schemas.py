@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 
 from vaibify_lab.core.schemas import schemas, with_tables
 from vaibify_lab.core.workflow_keys import (
+    PATH_PATTERN,
     RESOURCE_KEYS,
     STEP_KEYS,
     SUITE_KEYS,
@@ -59,6 +60,15 @@ def test_every_key_has_one_sentence(keys):
     for name, key in keys.items():
         assert key.doc.endswith((".", "?")), name
         assert "|" not in key.doc, name
+
+
+@pytest.mark.parametrize("keys", [TOP_KEYS, STEP_KEYS, TEST_KEYS, RESOURCE_KEYS])
+def test_every_key_that_lists_files_says_what_they_are_for(keys):
+    """The manifest covers every role, so a key without one would be forgotten there."""
+    for name, key in keys.items():
+        schema = key.kind.schema()
+        lists_files = schema.get("items", schema).get("pattern", "").startswith(PATH_PATTERN)
+        assert lists_files == (key.role is not None and name != "dictTests"), name
 
 
 def test_the_page_of_keys_is_the_generated_one():

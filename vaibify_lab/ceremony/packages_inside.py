@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from vaibify_lab.ceremony.report import TierProblem, TierReport, problem
-from vaibify_lab.core.errors import CannotCheck
+from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.paths import shown
 from vaibify_lab.engines.image.inside import Inside, applies, look_inside
 from vaibify_lab.engines.image.pip_words import fault_in
@@ -109,7 +109,7 @@ def check_inside(
         if most and inside.free_bytes is not None and most > inside.free_bytes:
             return TierReport(_TIER, "not-checkable", f"not checkable here: {announced}"), ""
         said = _download(image, data)
-    except CannotCheck as error:
+    except VaibifyError as error:
         return None, error.text
     return _report(lock, wanted, inside, said, announced)
 
@@ -152,7 +152,8 @@ def _report(
     if problems:
         return _failed(wanted, problems, notes), ""
     size = sum(size for _, size in files.values())
-    done = f"{len(files)} files, {_megabytes(size)}, downloaded inside the pinned image"
+    plural = "" if len(files) == 1 else "s"
+    done = f"{len(files)} file{plural}, {_megabytes(size)}, downloaded inside the pinned image"
     count = len(wanted)
     notes = (f"{done} ({announced})", *notes)
     return TierReport(_TIER, "passed", VERIFIED, count, count, warnings=notes), ""
@@ -209,4 +210,4 @@ def _announced(most: int | None, free: int | None) -> str:
 
 
 def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB"
+    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} kB"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
@@ -29,6 +30,7 @@ class FactStore:
         self.stem = stem
         self._parsed: dict[str, tuple[_Stamp, object]] = {}
         self._own: dict[str, _Stamp | None] = {}
+        self._writing = threading.Lock()  # several steps of one run end at once
 
     def path(self, kind: str, slug: str) -> str:
         """Return the repository path of a fact."""
@@ -74,7 +76,8 @@ class FactStore:
 
         Sign-offs of steps other than ``slug`` are left out: people sign while a run goes on.
         """
-        now = self.stamps()
+        with self._writing:
+            now = self.stamps()
         signed = self.path(SIGN_OFFS, slug)
         elsewhere = f".vaibify/{SIGN_OFFS}/"
         return [
@@ -139,9 +142,10 @@ class FactStore:
         if isinstance(fault, FactFault):
             kept = f"{LOCAL}/replaced/{time.time_ns()}-{kind}-{self.stem}-{slug}.json"
             self._tree.move(path, kept)
-        self._tree.write(path, data)
-        self._parsed.pop(path, None)
-        self._own[path] = self._stamp(path)
+        with self._writing:
+            self._tree.write(path, data)
+            self._parsed.pop(path, None)
+            self._own[path] = self._stamp(path)
         return kept
 
     def _all_of(self, kind: str, slug: str) -> object:

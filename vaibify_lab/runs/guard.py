@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import is_within, shown
 from vaibify_lab.core.report import Reason
@@ -120,7 +121,9 @@ class Guard:
         for path in paths:
             if self._is_mine(path) or any(is_within(path, one) for one in self.beside):
                 continue
-            if is_within(path, _VAIBIFY):
+            if path.startswith(f"{_VAIBIFY}/{SIGN_OFFS}/"):
+                self._tell_of_sign_off(path)
+            elif is_within(path, _VAIBIFY):
                 if not self._is_hosts(path):
                     forbidden.append(_forbidden(path))
             elif self.context.protected.holds(path):
@@ -139,13 +142,26 @@ class Guard:
         if path.endswith(".tmp") and path.rpartition("/")[2].startswith(".vaibify-"):
             return True
         own = (f"{_VAIBIFY}/{kind}/{self.context.workflow.stem}/" for kind in (RECORDS, MARKERS))
-        return path.startswith((f"{_VAIBIFY}/{SIGN_OFFS}/", *own))
+        return path.startswith(tuple(own))
+
+    def _tell_of_sign_off(self, path: str) -> None:
+        """Name a sign-off that changed: by a person, or by a step that nothing keeps from it."""
+        if not path.endswith(".tmp"):
+            text = f"ran while the sign-off {shown(path)} changed: make sure that a person did it"
+            self.context.journal.write("warning", step=self.step.slug, text=text, path=path)
+
+    def _not_ignored(self, paths: list[str]) -> tuple[str, ...]:
+        """Return the paths that git does not ignore; all of them where it cannot say any more."""
+        try:
+            return self.context.observer.not_ignored(paths)
+        except VaibifyError:
+            return tuple(paths)
 
     def _tell(self, undeclared: list[str], quiet: int) -> tuple[str, ...]:
         """Name undeclared files in the journal, count those that git ignores and byte code."""
         write, slug = self.context.journal.write, self.step.slug
         asked = undeclared[: 10 * NAMED]
-        named = self.context.observer.not_ignored(asked)
+        named = self._not_ignored(asked)
         for path in named[:_FEW]:
             text = f"wrote {shown(path)}, which no step declares"
             write("warning", step=slug, text=text, path=path)

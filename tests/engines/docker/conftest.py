@@ -65,8 +65,9 @@ def lab(image: str, tmp_path: Path, client: docker.DockerClient) -> Iterator[Con
     lab = ContainerLab(DockerEngine(image), tmp_path)
     yield lab
     filters = {"label": f"org.vaibify.lab.run={lab.run_id}"}
-    for one in client.containers.list(all=True, filters=filters):
-        one.remove(force=True)
+    left = [one.id for one in client.containers.list(all=True, filters=filters)]
+    if left:  # some may be on their way out
+        subprocess.run(["docker", "rm", "-f", *left], capture_output=True, check=False)
 
 
 Make = Callable[..., str]

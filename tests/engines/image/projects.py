@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ from vaibify_lab.runs.image_inputs import BuildAsked
 from vaibify_lab.runs.imaging import BuildReport, build_project
 from vaibify_lab.runs.opened import Opened
 
-PYTHON = "3.11"  # of the base image
 INICONFIG = (
     "iniconfig==2.1.0 "
     "--hash=sha256:9deba5723312380e77435581c6bf4935c94cbfab9b1ed33ef8d238ea168eb760\n"
@@ -71,29 +69,29 @@ def change(root: Path, name: str, answer: str) -> str:
     return git(root, "rev-parse", "HEAD").strip()
 
 
-BACKEND = '''\
+BACKEND = """\
 import pathlib, zipfile
 
 NAME = "{name}"
+META = "Metadata-Version: 2.1\\nName: " + NAME + "\\nVersion: 1.0\\n"
+WHEEL = "Wheel-Version: 1.0\\nGenerator: t\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"
 
 
-def _wheel(folder, content):
+def _wheel(folder, name, data):
     path = pathlib.Path(folder, NAME + "-1.0-py3-none-any.whl")
     info = NAME + "-1.0.dist-info/"
     with zipfile.ZipFile(path, "w") as wheel:
-        for name, data in content.items():
-            wheel.writestr(name, data)
-        wheel.writestr(info + "METADATA", "Metadata-Version: 2.1\\nName: " + NAME + "\\nVersion: 1.0\\n")
-        wheel.writestr(info + "WHEEL", "Wheel-Version: 1.0\\nGenerator: t\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr(name, data)
+        wheel.writestr(info + "METADATA", META)
+        wheel.writestr(info + "WHEEL", WHEEL)
         wheel.writestr(info + "RECORD", "")
     return path.name
 
 
 def build_wheel(folder, config_settings=None, metadata_directory=None):
-    return _wheel(folder, {{NAME + ".py": pathlib.Path(NAME + ".py").read_text()}})
+    return _wheel(folder, NAME + ".py", pathlib.Path(NAME + ".py").read_text())
 
 
 def build_editable(folder, config_settings=None, metadata_directory=None):
-    return _wheel(folder, {{NAME + ".pth": str(pathlib.Path.cwd()) + "\\n"}})
-'''
-HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return _wheel(folder, NAME + ".pth", str(pathlib.Path.cwd()) + "\\n")
+"""

@@ -118,9 +118,13 @@ def _knock(place: Endpoint) -> None:
             return
     except ValueError:
         text = f"{place} is no address of a container engine"
+        raise EngineMissing(text, action=_remedy(place)) from None
+    except PermissionError:
+        text = f"you may not use the container engine at {place}"
+        action = f"sudo usermod -aG {_group_of(place.path)} {getpass.getuser()}, then log in again"
+        raise EngineMissing(text, action=f"{action}, {INSTEAD}") from None
     except OSError as error:
-        text = _why(place, error)
-    raise EngineMissing(text, action=_remedy(place))
+        raise EngineMissing(_why(place, error), action=_remedy(place)) from None
 
 
 def _connected(place: Endpoint) -> socket.socket:
@@ -140,8 +144,6 @@ def _connected(place: Endpoint) -> socket.socket:
 
 
 def _why(place: Endpoint, error: OSError) -> str:
-    if isinstance(error, PermissionError):
-        return f"you may not use the container engine at {place}"
     if isinstance(error, FileNotFoundError) and place.path:
         return f"no container engine: {place} is not there"
     if place.path and not _is_socket(place.path):
@@ -152,9 +154,6 @@ def _why(place: Endpoint, error: OSError) -> str:
 
 
 def _remedy(place: Endpoint) -> str:
-    if place.path and _is_socket(place.path) and not os.access(place.path, os.R_OK | os.W_OK):
-        group = _group_of(place.path)
-        return f"sudo usermod -aG {group} {getpass.getuser()}, then log in again, {INSTEAD}"
     if place.named_by == "DOCKER_HOST":
         return f"unset DOCKER_HOST, or start the engine that it names, {INSTEAD}"
     if place.named_by:
@@ -177,11 +176,10 @@ def _is_socket(path: str) -> bool:
 def _group_of(path: str) -> str:
     import grp
 
-    gid = os.stat(path).st_gid
     try:
-        return grp.getgrgid(gid).gr_name
-    except KeyError:
-        return str(gid)
+        return grp.getgrgid(os.stat(path).st_gid).gr_name
+    except (KeyError, OSError):
+        return "docker"
 
 
 def _first_line(error: Exception) -> str:

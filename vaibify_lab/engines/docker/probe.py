@@ -198,7 +198,8 @@ def _run(daemon: Daemon, order: Order, about: About) -> tuple[int, bytes]:
         if ended is None:
             text = f"the container engine did not end a small container within {PATIENCE:g} s"
             raise EngineUnfit(text)
-        out, err = (b"".join(daemon.logs(container, one)) for one in STREAMS)
+        heard = list(daemon.logs(container, follow=False))
+        out, err = (b"".join(piece.get(one, b"") for piece in heard) for one in STREAMS)
         _require_bash(out, err)
         return ended.exit_code, out
     finally:

@@ -15,7 +15,7 @@ from pathlib import Path
 from vaibify_lab.core.errors import EngineLost, EngineUnfit, VaibifyError
 from vaibify_lab.engines import state_files
 from vaibify_lab.engines.base import Ended
-from vaibify_lab.engines.docker.daemon import STREAMS, Attached, Daemon, Stream
+from vaibify_lab.engines.docker.daemon import STREAMS, Attached, Daemon, Pieces
 from vaibify_lab.engines.docker.inspected import Container
 from vaibify_lab.engines.docker.logs import Log
 from vaibify_lab.engines.docker.task import Task
@@ -121,9 +121,13 @@ class Watch:
         while True:
             waiting = Task(lambda: self._daemon.wait(self._begun.container))
             try:
-                self._listen()
+                heard_all = self._listen()
                 waiting.join()
-                return self._verdict()
+                if not heard_all:
+                    self._hear_again(follow=False)
+                last = self._daemon.inspect(self._begun.container)
+                if last is None or not last.running:
+                    return self._verdict(last)
             except EngineLost as error:
                 self._engine_was_lost = True
                 if not self._came_back():
@@ -131,44 +135,50 @@ class Watch:
             except EngineUnfit as error:
                 return Ended(None, lost=True, detail=str(error))
 
-    def _listen(self) -> None:
-        """Keep the output until it ends: heard live, or from the engine's own copy."""
+    def _listen(self) -> bool:
+        """Keep the output as it comes; tell whether that was all of it.
+
+        What the engine sends of its own copy while that grows may lack the very end.
+        """
         attached, self._attached = self._attached, None
         if attached is not None and self._heard_live(attached):
-            return
+            return True
         if self._has_begun():
-            for log in self._logs.values():
-                log.rewind()
-            other = Task(lambda: self._copy("stderr"))
-            self._copy("stdout")
-            other.join()
+            self._hear_again(follow=True)
+        return False
 
     def _heard_live(self, attached: Attached) -> bool:
         """Keep what is heard; False when the line broke."""
         try:
-            for stream, data in attached.pieces():
-                self._logs[stream].write(data)
+            for pieces in attached.pieces():
+                self._keep(pieces)
         except EngineLost:
             return False
         finally:
             attached.close()
         return True
 
-    def _copy(self, stream: Stream) -> None:
+    def _hear_again(self, *, follow: bool) -> None:
+        """Keep what the engine's own copy has and the logs have not."""
+        for log in self._logs.values():
+            log.rewind()
         try:
-            for data in self._daemon.logs(self._begun.container, stream):
-                self._logs[stream].write(data)
+            for pieces in self._daemon.logs(self._begun.container, follow=follow):
+                self._keep(pieces)
         except EngineUnfit as error:
-            self._logs[stream].problem = f"the log of {stream} is cut: {error}"
+            for log in self._logs.values():
+                log.problem = f"the log is cut: {error}"
+
+    def _keep(self, pieces: Pieces) -> None:
+        for stream, data in pieces.items():
+            self._logs[stream].write(data)
 
     def _has_begun(self) -> bool:
-        """Wait until whoever made the container starts it; False when it is gone or never is."""
+        """Wait until whoever made the container starts it; False when it does not run."""
         while True:
             now = self._daemon.inspect(self._begun.container)
-            if now is None or (now.status == "created" and now.age > BEGINNING):
-                return False
-            if now.status != "created":
-                return True
+            if now is None or now.status != "created" or now.age > BEGINNING:
+                return now is not None and now.running
             time.sleep(PAUSE)
 
     def _came_back(self) -> bool:
@@ -180,8 +190,10 @@ class Watch:
                 return True
         return False
 
-    def _verdict(self) -> Ended:
-        last = self._daemon.inspect(self._begun.container)
+    def _verdict(self, last: Container | None) -> Ended:
+        known = state_files.ended(self._begun.state)
+        if known is not None:  # another process watched as well, and let go of the container
+            return known
         if last is None or last.status in REMOVING:
             return Ended(None, lost=True, detail="its container was removed by somebody else")
         if last.status == "created":
@@ -192,7 +204,7 @@ class Watch:
         return self._ended_as(last, starved=starved, stopped=stopped)
 
     def _ended_as(self, last: Container, *, starved: bool, stopped: bool) -> Ended:
-        code, said = last.exit_code, [log.problem for log in self._logs.values()]
+        code, said = last.exit_code, list({log.problem for log in self._logs.values()})
         lost = bool(last.error) or (self._engine_was_lost and code in BY_ENGINE and not stopped)
         if lost:
             said.append(last.error or "the container engine went away while the step ran")

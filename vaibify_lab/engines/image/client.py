@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from vaibify_lab.core.errors import (
+    CannotCheck,
     DiskFull,
     EngineLost,
     ImageRefused,
@@ -73,6 +74,9 @@ def failure(what: str, said: str, *, where: str | None = None) -> VaibifyError:
     words = shown(" ".join(said.split()))[:600]
     if "no space left on device" in words:
         return DiskFull(f"{what}: the engine has no space left", where=where, action="free some")
+    if "Cannot overwrite digest" in words:
+        text = f"{what}: the engine holds the variant for another platform under this digest"
+        return CannotCheck(text, where=where, action="take it away with docker rmi, and try again")
     if _UNREACHABLE.search(words):
         text = f"{what}: the registry does not answer ({words})"
         return RegistryUnreachable(text, where=where)

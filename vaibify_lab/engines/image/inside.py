@@ -12,6 +12,7 @@ from packaging.markers import Marker
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from vaibify_lab.core.errors import ImageRefused
 from vaibify_lab.core.paths import shown
 from vaibify_lab.engines.image.throwaway import ask_image
 
@@ -123,6 +124,9 @@ def look_inside(client: APIClient, image: str) -> Inside:
     mark = f"--{secrets.token_hex(8)}--"
     said = ask_image(client, image, _SCRIPT, arguments=(mark, _PYTHON))
     parts = _sections(said.out.decode("utf-8", "replace"), mark)
+    if "end" not in parts:
+        words = shown((said.err + said.out).decode("utf-8", "replace").strip())[:200]
+        raise ImageRefused(f"cannot be run here: {words or f'exit {said.code}'}", where=image)
     described = _described(parts.get("python", ""))
     markers = described.get("markers", {})
     return Inside(

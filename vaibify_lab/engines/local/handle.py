@@ -84,8 +84,9 @@ class LocalHandle:
         if self._supervisor is None or not self._supervisor.alive():
             return
         request = self._state / "stop.new"
-        request.write_text(f"{max(0.0, grace):.3f}", "ascii")
-        request.rename(self._state / "stop")
+        with suppress(OSError):  # on a full disk the signal alone must do
+            request.write_text(f"{max(0.0, grace):.3f}", "ascii")
+            request.rename(self._state / "stop")
         with suppress(ProcessLookupError):
             os.kill(self._supervisor.pid, signal.SIGTERM)
 

@@ -1,0 +1,192 @@
+"""D08: no engine, no permission, an odd socket, a wrong address: each said in its own words."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import docker
+import pytest
+
+from vaibify_lab.core.errors import EngineMissing, EngineUnfit, ImageRefused, ToolMissing
+from vaibify_lab.engines.docker import client
+from vaibify_lab.engines.docker.client import connect
+from vaibify_lab.engines.docker.engine import DockerEngine
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing of the developer's own settings says where the engine is."""
+    for name in ("DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_TLS_VERIFY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path / "docker"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "docker").mkdir()
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    began = time.monotonic()
+    yield
+    assert time.monotonic() - began < seconds
+
+
+def context(folder: Path, name: str, host: str) -> None:
+    """Make a docker context and use it, as Docker Desktop does."""
+    place = folder / "docker/contexts/meta" / hashlib.sha256(name.encode()).hexdigest()
+    place.mkdir(parents=True)
+    endpoints = {"docker": {"Host": host, "SkipTLSVerify": False}}
+    meta = {"Name": name, "Metadata": {}, "Endpoints": endpoints}
+    (place / "meta.json").write_text(json.dumps(meta))
+    (folder / "docker/config.json").write_text(json.dumps({"currentContext": name}))
+
+
+def said(base_url: str | None = None) -> str:
+    with within(5), pytest.raises(EngineMissing) as caught:
+        connect(base_url)
+    return str(caught.value)
+
+
+def test_d08_no_socket(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(client, "DEFAULT", f"unix://{tmp_path}/none.sock")
+    assert said() == (
+        f"no container engine: {tmp_path}/none.sock is not there; install and start Docker"
+        " (or Podman with its API socket), or let steps run without a container"
+    )
+
+
+def test_d08_no_permission(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    place = str(tmp_path / "s")
+    monkeypatch.setattr(client, "DEFAULT", f"unix://{place}")
+    monkeypatch.setattr(client.getpass, "getuser", lambda: "ada")
+    os.chmod(tmp_path, 0o755)
+    for above in tmp_path.parents[:2]:
+        os.chmod(above, 0o755)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(place)
+        listening.listen()
+        os.chmod(place, 0o600)
+        os.seteuid(65534)
+        try:
+            text = said()
+        finally:
+            os.seteuid(0)
+    assert text == (
+        f"you may not use the container engine at {place};"
+        " sudo usermod -aG root ada, then log in again, or let steps run without a container"
+    )
+
+
+def test_d08_a_context_whose_socket_is_not_there(tmp_path: Path) -> None:
+    context(tmp_path, "desktop-linux", f"unix://{tmp_path}/desktop.sock")
+    assert said() == (
+        f"no container engine: {tmp_path}/desktop.sock (named by the docker context"
+        " 'desktop-linux') is not there; start Docker Desktop (or what it belongs to),"
+        " docker context use default, or let steps run without a container"
+    )
+
+
+def test_d08_a_socket_of_docker_desktop_that_no_context_names(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(client, "DEFAULT", f"unix://{tmp_path}/none.sock")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".docker/run").mkdir(parents=True)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(".docker/run/docker.sock")
+        assert "Docker Desktop is there: docker context use desktop-linux" in said()
+
+
+def test_d08_a_context_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_CONTEXT", "gone")
+    text = said()
+    assert "gone" in text
+    assert text.endswith(("docker context use default", "docker context ls"))
+
+
+def test_d08_docker_host_leads_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    monkeypatch.setenv("DOCKER_HOST", address)
+    assert said() == (
+        f"no container engine answers at {address} (named by DOCKER_HOST): Connection refused;"
+        " unset DOCKER_HOST, or start the engine that it names,"
+        " or let steps run without a container"
+    )
+
+
+def test_d08_docker_host_names_a_machine_that_never_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "tcp://192.0.2.1:2375")
+    assert "(named by DOCKER_HOST)" in said()
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp://", "unix://"])
+def test_d08_docker_host_is_no_address(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    monkeypatch.setenv("DOCKER_HOST", address)
+    assert "named by DOCKER_HOST" in said()
+
+
+def test_d08_docker_host_by_ssh_is_another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "ssh://ada@cluster")
+    with within(5), pytest.raises(EngineUnfit, match=r"is on another machine.*unset DOCKER_HOST"):
+        connect()
+
+
+def test_d08_a_socket_that_nobody_listens_on(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(tmp_path / "s"))
+    assert "no container engine answers at" in said(f"unix://{tmp_path}/s")
+
+
+def test_d08_a_file_is_no_socket(tmp_path: Path) -> None:
+    (tmp_path / "s").touch()
+    assert f"{tmp_path}/s is not a socket" in said(f"unix://{tmp_path}/s")
+
+
+def test_d08_somebody_listens_and_never_answers(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(tmp_path / "s"))
+        silent.listen()
+        assert f"what answers at {tmp_path}/s is no container engine" in said(
+            f"unix://{tmp_path}/s"
+        )
+
+
+def test_the_package_docker_is_asked_for_when_it_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "docker", None)
+    with pytest.raises(ToolMissing, match="python -m pip install docker"):
+        connect()
+
+
+def test_docker_is_not_imported_before_an_engine_is_asked_for() -> None:
+    code = (
+        "import sys, vaibify_lab, vaibify_lab.project, vaibify_lab.apps.main\n"
+        "import vaibify_lab.engines.docker.engine\n"
+        "print([name for name in sys.modules if name.split('.')[0] in ('docker', 'requests')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_an_image_that_is_not_here_is_said(image: str) -> None:
+    with pytest.raises(ImageRefused, match="does not hold this image; jupyter vaibify build"):
+        DockerEngine("sha256:" + "0" * 64)
+    assert DockerEngine(image).describe()["image"] == image
+
+
+def test_the_engine_named_by_a_context_is_used(client: docker.DockerClient, tmp_path: Path) -> None:
+    context(tmp_path, "mine", "unix:///var/run/docker.sock")
+    assert connect().info()["ID"] == client.info()["ID"]

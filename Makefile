@@ -4,6 +4,7 @@
 #   make lint    the part of it that runs no tests
 #   make bench   how fast (ARGS=--quick for a short look)
 #   make clean   remove what these made
+# make demo BASE_IMAGE=name:tag builds its container image on that one.
 # PYTHON=/path/to/python chooses the interpreter; JOBS=4 the number of test processes.
 
 JOBS ?= 2
@@ -31,7 +32,7 @@ $(BIN)/python:
 
 demo: .venv/installed
 	rm -rf demo/co2
-	$(BIN)/jupyter-vaibify demo demo/co2 --run
+	$(BIN)/jupyter-vaibify demo demo/co2 --run $(if $(BASE_IMAGE),--base-image $(BASE_IMAGE))
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check

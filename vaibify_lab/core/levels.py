@@ -147,7 +147,7 @@ def _of_image(envelope: Envelope) -> Iterator[Reason]:
         yield Reason("not-pushed", text, path, "jupyter vaibify build --push REF")
         return
     if is_loopback(envelope.registry):
-        text = "the image is only in a registry on loopback"
+        text = "registry is loopback: nobody else can pull the image"
         yield Reason("registry-loopback", text, path, "jupyter vaibify build --push REF")
     if envelope.platform is None:
         text = "the pinned image names no platform"

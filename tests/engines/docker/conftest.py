@@ -120,8 +120,8 @@ def private(
     """Return what starts an engine of the test's own, in namespaces of its own."""
     engines: list[PrivateEngine] = []
 
-    def start(*options: str, hidden: Path | None = None) -> PrivateEngine:
-        engines.append(PrivateEngine(archive(small), *options, hidden=hidden))
+    def start(*options: str, **more: Any) -> PrivateEngine:
+        engines.append(PrivateEngine(archive(small), *options, **more))
         return engines[-1]
 
     yield start

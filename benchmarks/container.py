@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import docker
-from docker.types import LogConfig, Mount, Ulimit
+from docker.types import LogConfig, Mount
 
 from vaibify_lab.engines.base import Launch
 from vaibify_lab.engines.docker.engine import DockerEngine
@@ -103,7 +103,6 @@ def bare(client: docker.DockerClient, image: str, tree: Path) -> None:
         read_only=True,
         pids_limit=4096,
         shm_size=2**30,
-        ulimits=[Ulimit(name="core", soft=0, hard=0)],
         environment={"HOME": "/tmp/home", "USER": "vaibify", "LOGNAME": "vaibify"},
         log_config=LogConfig(
             type="local", config={"max-size": "4g", "max-file": "2", "compress": "false"}

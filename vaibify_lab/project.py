@@ -25,6 +25,7 @@ from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow, read_events, ru
 from vaibify_lab.runs.live import current_run, is_ended, runner_of
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
+from vaibify_lab.runs.project_image import ProjectImage
 from vaibify_lab.runs.start import start_run
 from vaibify_lab.runs.vouching import ToSign
 
@@ -83,6 +84,10 @@ class Project:
     def root(self) -> Path:
         """The repository's root."""
         return self.opened.tree.root
+
+    def image(self) -> ProjectImage:
+        """Return image and long-lived container, on the engine that answers (or say why not)."""
+        return ProjectImage(self.opened)
 
     def look(self) -> Look:
         """Look at the workflow now."""

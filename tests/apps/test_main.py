@@ -24,7 +24,7 @@ def test_every_verb_is_listed_by_job_and_no_other(tmp_path: Path) -> None:
     jobs = [line for line in done.out.splitlines() if line and line[0] != " " and " " not in line]
     assert (done.code, done.err) == (0, "")
     assert listed == list(VERBS)
-    assert jobs == ["begin", "run", "look", "vouch", "confirm"]
+    assert jobs == ["begin", "build", "run", "look", "vouch", "confirm"]
     assert max(map(len, done.out.splitlines())) <= 80
     assert vaibify(tmp_path, "--help").out == done.out
 

@@ -8,6 +8,12 @@ JOBS: dict[str, dict[str, str]] = {
         "demo": "make a small real project, ready to run",
         "doctor": "what this machine has of what is needed",
     },
+    "build": {
+        "build": "make the project's image, and pin it",
+        "start": "start the project's container, for terminals",
+        "stop": "stop the project's container",
+        "shell": "open a shell in the project's container",
+    },
     "run": {
         "run": "run the steps that need it, with their tests",
         "test": "run the tests alone",

@@ -13,14 +13,23 @@ from ..conftest import wait_for
 
 # The shell is init there: when it goes, so does all that the engine has started.
 MANAGER = r"""
-base=$1 hidden=$2; shift 2
+base=$1 hidden=$2 product=$3; shift 3
+docker() {
+  rm -f "$base/pid" "$base/exec/containerd/containerd.pid"
+  exec dockerd --host "unix://$base/s" --data-root "$base/data" --exec-root "$base/exec" \
+    --pidfile "$base/pid" --bridge none --iptables=false "$@"
+}
+podman() {
+  printf '[engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\n' \
+    >"$base/conf"
+  CONTAINERS_CONF=$base/conf exec podman --root "$base/data" --runroot "$base/exec" \
+    --storage-driver vfs "$@" system service -t 0 "unix://$base/s"
+}
 mount -t tmpfs none /run || exit 1
 [ -z "$hidden" ] || mount -t tmpfs none "$hidden" || exit 1
 while read -r word; do
   if [ "$word" = start ]; then
-    rm -f "$base/pid" "$base/exec/containerd/containerd.pid"
-    dockerd --host "unix://$base/s" --data-root "$base/data" --exec-root "$base/exec" \
-      --pidfile "$base/pid" --bridge none --iptables=false "$@" >>"$base/log" 2>&1 </dev/null &
+    $product "$@" >>"$base/log" 2>&1 </dev/null &
     number=$!
   else
     kill -KILL $number
@@ -39,15 +48,18 @@ class PrivateEngine:
     data : bytes
         A tar of the image's files.
     options : str
-        More words for ``dockerd``.
+        More words for it.
     hidden : Path, optional
         A folder of this machine that the engine does not see.
+    product : {"docker", "podman"}
     """
 
-    def __init__(self, data: bytes, *options: str, hidden: Path | None = None) -> None:
+    def __init__(
+        self, data: bytes, *options: str, hidden: Path | None = None, product: str = "docker"
+    ) -> None:
         self.base = Path(tempfile.mkdtemp(prefix="vd-", dir="/tmp"))  # a socket's path is short
         self.url = f"unix://{self.base}/s"
-        place = [str(self.base), str(hidden or "")]
+        place = [str(self.base), str(hidden or ""), product]
         apart = ["unshare", "--mount", "--net", "--pid", "--fork", "--mount-proc"]
         self._manager = subprocess.Popen(
             [*apart, "bash", "-c", MANAGER, "manager", *place, *options],

@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,14 @@ def _fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path / "docker"))
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "docker").mkdir()
+
+
+@pytest.fixture
+def seen_by_all() -> Iterator[Path]:
+    """Return a folder that every user may enter."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        os.chmod(folder, 0o755)
+        yield Path(folder)
 
 
 @contextmanager
@@ -63,13 +72,10 @@ def test_d08_no_socket(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     )
 
 
-def test_d08_no_permission(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    place = str(tmp_path / "s")
+def test_d08_no_permission(monkeypatch: pytest.MonkeyPatch, seen_by_all: Path) -> None:
+    place = str(seen_by_all / "s")
     monkeypatch.setattr(client, "DEFAULT", f"unix://{place}")
     monkeypatch.setattr(client.getpass, "getuser", lambda: "ada")
-    os.chmod(tmp_path, 0o755)
-    for above in tmp_path.parents[:2]:
-        os.chmod(above, 0o755)
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(place)
         listening.listen()

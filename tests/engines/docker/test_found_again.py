@@ -20,7 +20,7 @@ from vaibify_lab.engines.docker.daemon import Daemon
 from vaibify_lab.engines.docker.engine import DockerEngine
 
 from ..conftest import wait_for
-from .conftest import ContainerLab
+from .conftest import ContainerLab, plain
 
 STARTER = """
 import sys, time
@@ -62,7 +62,7 @@ def test_d05_starter_killed_and_step_found_again(lab: ContainerLab, image: str) 
     assert handle.poll() is None
     (lab.tree / "out/go").touch()
     ended = wait_for(handle.poll)
-    assert ended == Ended(returncode=4, seconds=ended.seconds)
+    assert plain(ended) == Ended(returncode=4, seconds=ended.seconds)
     assert (state / "stdout").read_bytes() == b"".join(b"%d\n" % i for i in range(1, 501))
     assert (state / "stderr").read_bytes() == b"oops\n" * 495
     assert subprocess.check_output(["docker", "ps", "-aq", "-f", f"name={lab.run_id}"]) == b""
@@ -83,7 +83,7 @@ def test_d05_what_ended_while_nobody_looked_is_known_byte_for_byte(
     handle = lab.engine.find(state)
     assert handle is not None
     ended = wait_for(handle.poll, 120)
-    assert ended == Ended(returncode=5, seconds=ended.seconds)
+    assert plain(ended) == Ended(returncode=5, seconds=ended.seconds)
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
     kept = (state / "stdout").read_bytes()
     assert len(kept) == 60_000_000
@@ -108,9 +108,9 @@ def test_two_who_watch_the_same_step_say_the_same(lab: ContainerLab) -> None:
     handle, state = lab.launch(f"{script}; echo over; exit 3")
     others = [lab.engine.find(state) for _ in range(3)]
     (lab.tree / "out/go").touch()
-    ends = [wait_for(one.poll) for one in (handle, *others) if one is not None]
+    ends = [plain(wait_for(one.poll)) for one in (handle, *others) if one is not None]
     assert ends == [Ended(returncode=3, seconds=ends[0].seconds)] * 4
-    assert state_files.ended(state) == ends[0]
+    assert plain(state_files.ended(state)) == ends[0]
     said = b"".join(b"%d\n" % i for i in range(1, 301)) + b"over\n"
     assert (state / "stdout").read_bytes() == said
 
@@ -156,7 +156,7 @@ def test_a_container_that_is_gone_is_lost(lab: ContainerLab, image: str) -> None
     subprocess.run(["docker", "rm", "-f", f"vaibify-{lab.run_id}-step"], check=True)
     handle = lab.engine.find(state)
     assert handle is not None
-    assert handle.poll() == Ended(None, lost=True, detail="its container is gone")
+    assert plain(handle.poll()) == Ended(None, lost=True, detail="its container is gone")
 
 
 def test_a_container_that_nobody_started_is_given_up(
@@ -179,7 +179,7 @@ def test_a_container_that_nobody_started_is_given_up(
     handle = lab.engine.find(lab.base / "state2")
     assert handle is not None
     ended = wait_for(handle.poll, 20)
-    assert ended == Ended(None, lost=True, detail="its container was made and never started")
+    assert plain(ended) == Ended(None, lost=True, detail="its container was made and never started")
 
 
 def test_after_a_reboot_an_end_by_signal_is_the_engine_s(lab: ContainerLab, image: str) -> None:

@@ -21,6 +21,8 @@ SHARED_MEGABYTES = 1024
 SPARE = 2**26
 # Without it docker's init passes a stop to the shell alone and not to the shell's programs.
 _TO_ALL = "TINI_KILL_PROCESS_GROUP"
+# A core dump would be an output that nobody declared.
+_BEFORE = f"ulimit -c 0; unset {_TO_ALL}; "
 _ODD = re.compile(r"[^A-Za-z0-9_.-]")
 
 
@@ -76,7 +78,7 @@ def config_of(order: Order, about: About) -> dict[str, Any]:
     return {
         "Image": order.image,
         "Entrypoint": ["bash"],
-        "Cmd": ["-c", f"unset {_TO_ALL}; {ON_STOP}{order.script}"],
+        "Cmd": ["-c", f"{_BEFORE}{ON_STOP}{order.script}"],
         "User": "{}:{}".format(*order.owner),
         "WorkingDir": order.directory,
         "Env": [f"{name}={value}" for name, value in environment(order.environment).items()],
@@ -85,9 +87,14 @@ def config_of(order: Order, about: About) -> dict[str, Any]:
         "Tty": False,
         "OpenStdin": False,
         "StopSignal": "SIGTERM",
-        "Healthcheck": {"Test": ["NONE"]},
+        "Healthcheck": _no_health_check(about),
         "HostConfig": _held(order, about) | _limits(order.resources, about),
     }
+
+
+def _no_health_check(about: About) -> dict[str, Any] | None:
+    """Keep the image's own from running beside the step; Podman takes NONE for a check."""
+    return None if about.product == "podman" else {"Test": ["NONE"]}
 
 
 def _held(order: Order, about: About) -> dict[str, Any]:
@@ -108,11 +115,10 @@ def _held(order: Order, about: About) -> dict[str, Any]:
 
 
 def _limits(asked: Resources, about: About) -> dict[str, Any]:
-    """Return what a step may use. A core dump would be an output that nobody declared."""
+    """Return what a step may use."""
     limits: dict[str, Any] = {
         "PidsLimit": PROCESSES,
         "ShmSize": (asked.shm_megabytes or SHARED_MEGABYTES) * 2**20,
-        "Ulimits": [{"Name": "core", "Soft": 0, "Hard": 0}],
     }
     if asked.memory_megabytes:
         size = asked.memory_megabytes * 2**20

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 CHUNK = 2**18
 WAITING = 60  # seconds of waiting after which the engine is asked whether it lives
 NOT_FOUND, CONFLICT = 404, 409
+TAKEN = "name is already in use"  # Podman says it by words alone
 HEAD = 8  # bytes before each piece of an attached stream: its number, its length
 
 Stream = Literal["stdout", "stderr"]
@@ -62,7 +63,7 @@ class Daemon:
             try:
                 return str(self._api.create_container_from_config(dict(config), name)["Id"])
             except APIError as error:
-                if error.status_code == CONFLICT:
+                if error.status_code == CONFLICT or TAKEN in str(error.explanation):
                     return None
                 raise
 

@@ -141,7 +141,7 @@ class DockerEngine:
             self._let_go(found)
             return EndedHandle(how)
         if found:
-            begun = notes.begun_before(found[0], state)
+            begun = notes.begun_before(found[0], state, self._about)
             return _watched(state, Watch(self._daemon, begun, None))
         gone = Ended(None, lost=True, detail="its container is gone")
         return EndedHandle(gone) if noted else None

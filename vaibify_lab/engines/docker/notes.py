@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from vaibify_lab.core import jsonio
@@ -26,7 +27,10 @@ _UNLESS = {
     "no_network": ("network", "this engine does not keep the network from a step"),
     "exact_log": ("log", "should the runner die, bytes that are no text are lost from the log"),
 }
-_PODMAN = {"memory-kill": "a kill for want of memory shows as exit status 137 only"}
+_PODMAN = {
+    "memory-kill": "a kill for want of memory shows as exit status 137 only",
+    "stop": "at a stop the shell alone is asked to end; its programs are killed",
+}
 
 
 def scratch_of(state: Path) -> Path:
@@ -34,7 +38,7 @@ def scratch_of(state: Path) -> Path:
     return state.with_name(f"{state.name}.temporary")
 
 
-def begin(container: str, launch: Launch) -> Begun:
+def begin(container: str, launch: Launch, about: About) -> Begun:
     """Note in the state folder what a later process needs to find the step again.
 
     Raises
@@ -47,6 +51,7 @@ def begin(container: str, launch: Launch) -> Begun:
         scratch=scratch_of(launch.state),
         log_limit=launch.log_limit,
         kills=processes.out_of_memory_kills(),
+        infer=about.product == "podman",
     )
     values = {
         "container": container,
@@ -58,27 +63,26 @@ def begin(container: str, launch: Launch) -> Begun:
     return begun
 
 
-def begun_before(container: str, state: Path) -> Begun:
+def begun_before(container: str, state: Path, about: About) -> Begun:
     """Return what was noted of a container; should the note be missing, what is sure anyway."""
-    begun = Begun(
+    sure = Begun(
         container=container,
         state=state,
         scratch=scratch_of(state),
         log_limit=LOG_LIMIT,
         kills=processes.out_of_memory_kills(),
+        infer=about.product == "podman",
     )
     try:
         values = state_files.parsed(state_files.small(state / CONTAINER), CONTAINER)
-        return Begun(
-            container=container,
-            state=state,
-            scratch=begun.scratch,
+        return replace(
+            sure,
             log_limit=int(values["log_limit"]),
             kills=int(values["kills"]),
             same_boot=values["boot_id"] == processes.boot_id(),
         )
     except (InvalidFile, KeyError, TypeError, ValueError):
-        return begun
+        return sure
 
 
 def cannot_prevent(about: About, found: Probe | None) -> list[dict[str, str]]:

@@ -52,7 +52,7 @@ class Starting:
             undo.callback(self._remove, container)
             self._compare(container, wanted)
             undo.callback((launch.state / notes.CONTAINER).unlink, missing_ok=True)
-            begun = notes.begin(container, launch)
+            begun = notes.begin(container, launch, self.about)
             watch = Watch(self.daemon, begun, self.daemon.attach(container))
             mounts.require_same(before, wanted)
             self.daemon.start(container)
@@ -100,7 +100,7 @@ class Starting:
 
     def _adopted(self, launch: Launch) -> Watch:
         name = container_name(launch.run_id, launch.slug)
-        return Watch(self.daemon, notes.begun_before(name, launch.state), None)
+        return Watch(self.daemon, notes.begun_before(name, launch.state, self.about), None)
 
     def _compare(self, container: str, wanted: tuple[Mount, ...]) -> None:
         made = self.daemon.inspect(container)

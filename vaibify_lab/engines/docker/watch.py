@@ -22,7 +22,8 @@ from vaibify_lab.engines.docker.task import Task
 from vaibify_lab.engines.local import processes
 from vaibify_lab.engines.scratch import remove_tree
 
-BY_ENGINE = (137, 143, 255)  # what a step gets when its engine ends with it
+KILLED = 137
+BY_ENGINE = (KILLED, 143, 255)  # what a step gets when its engine ends with it
 REMOVING = ("removing", "dead")
 RETURNING = 30.0  # seconds in which an engine that is started anew may come back
 BEGINNING = 10.0  # seconds after which a container that nobody started is given up
@@ -40,6 +41,8 @@ class Begun:
         Memory kills of this machine before the step began.
     same_boot : bool
         The machine runs since then.
+    infer : bool
+        The engine keeps no note of memory kills: exit 137 and a kill on this machine stand for it.
     """
 
     container: str
@@ -48,6 +51,7 @@ class Begun:
     log_limit: int
     kills: int = 0
     same_boot: bool = True
+    infer: bool = False
 
 
 class Watch:
@@ -200,7 +204,7 @@ class Watch:
             return Ended(None, lost=True, detail="its container was made and never started")
         starved = processes.out_of_memory_kills() > self._begun.kills
         stopped = (self._begun.state / "stop").exists()
-        last = self._with_late_flag(last, starved or (last.exit_code == 137 and not stopped))
+        last = self._with_late_flag(last, starved or (last.exit_code == KILLED and not stopped))
         return self._ended_as(last, starved=starved, stopped=stopped)
 
     def _ended_as(self, last: Container, *, starved: bool, stopped: bool) -> Ended:
@@ -208,13 +212,13 @@ class Watch:
         lost = bool(last.error) or (self._engine_was_lost and code in BY_ENGINE and not stopped)
         if lost:
             said.append(last.error or "the container engine went away while the step ran")
-        killed = starved and code == 137 and not stopped
-        if starved and not last.out_of_memory and not killed:
+        inferred = self._begun.infer and starved and code == KILLED and not stopped
+        if starved and not last.out_of_memory and not inferred:  # it may be another's
             said.append("meanwhile this machine killed a process for want of memory")
         return Ended(
             returncode=None if lost else code,
             stopped=stopped,
-            out_of_memory=not lost and (last.out_of_memory or killed),
+            out_of_memory=not lost and (last.out_of_memory or inferred),
             lost=lost,
             detail="; ".join(one for one in said if one),
             seconds=round(last.seconds, 3),

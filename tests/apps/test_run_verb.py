@@ -137,15 +137,6 @@ def test_steps_are_named_by_name_number_or_slug(chain: Made) -> None:
     assert one[-1]["steps"] == {"make": "skipped", "use": "passed"}
 
 
-def test_an_engine_that_is_not_there_yet(chain: Made) -> None:
-    done = vaibify(chain.root, "run", "--engine", "docker")
-    assert (done.code, done.err) == (
-        2,
-        "jupyter vaibify run: the engine 'docker' is not available in this version; "
-        "use --engine local\n",
-    )
-
-
 def test_the_tier_that_is_asked_for_is_used_and_told(chain: Made) -> None:
     done = vaibify(chain.root, "run", "--tier", "plain", "--jobs", "1", "--no-cache")
     assert done.code == 0

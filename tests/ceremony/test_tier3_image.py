@@ -1,4 +1,4 @@
-"""Tier 3 while there is no engine: never a pass, and always the reason."""
+"""Tier 3 without an engine: never a pass, and always the reason."""
 
 import pytest
 
@@ -20,7 +20,7 @@ def test_a_pinned_image_is_not_checkable_here():
 
     report = check_image_file(pinned.to_bytes())
 
-    line = "not checkable here: no container engine in this version"
+    line = "not checkable here: no container engine was asked"
     assert report == TierReport(3, "not-checkable", line, listed=1)
     assert report.exit_code == 1
 

@@ -160,9 +160,9 @@ class TestReproducible:
             (
                 Reason(
                     "not-in-container",
-                    "step 'b' has no run in a container of the pinned image",
+                    "no run in a container of the pinned image: b",
                     None,
-                    "containers are not available in this version",
+                    "jupyter vaibify run",
                 ),
             ),
         )

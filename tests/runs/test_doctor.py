@@ -9,9 +9,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.containers import client, engine_room  # noqa: F401  fixtures
 from vaibify_lab import __version__
 
 BIN = Path(sys.prefix, "bin")
@@ -85,7 +87,9 @@ def without(machine: Path, *names: str) -> None:
         (machine / name).unlink()
 
 
-def test_a_good_machine(look: Look, tmp_path: Path, repository: Path, machine: Path) -> None:
+def test_a_good_machine(
+    look: Look, tmp_path: Path, repository: Path, machine: Path, client: Any  # noqa: F811
+) -> None:
     found = look()
     git = subprocess.run(["git", "--version"], capture_output=True, text=True, check=True).stdout
     assert list(found) == [
@@ -103,8 +107,15 @@ def test_a_good_machine(look: Look, tmp_path: Path, repository: Path, machine: P
     assert found["ssh-keygen"][1] == f"ssh-keygen ({machine}/ssh-keygen)"
     assert found["cache"][1] == f"cache folder {tmp_path}/home/.cache/vaibify_lab"
     assert list((tmp_path / "home/.cache/vaibify_lab").iterdir()) == []
-    assert found["container"][1] == (
-        "no container engine is used in this version: steps run outside a container"
+    assert found["container"][1] == f"container engine {client.version()['Version']}"
+
+
+def test_no_container_engine(look: Look) -> None:
+    assert look(DOCKER_HOST="tcp://127.0.0.1:9")["container"] == (
+        "warning",
+        "no container engine answers at tcp://127.0.0.1:9 (named by "
+        "DOCKER_HOST): Connection refused; steps run outside a container; unset DOCKER_HOST, or "
+        "start the engine that it names, or let steps run without a container",
     )
 
 

@@ -47,6 +47,10 @@ class Lines:
             self._told = now
             self.screen.progress(f"{self._head}{done}/{listed} ({read / 1e6:,.0f} MB)")
 
+    def note(self, text: str) -> None:
+        """Say something between two lines."""
+        self.screen.line(f"      note: {text}", hang=8, colour="yellow")
+
     def event(self, event: dict[str, Any]) -> None:
         """Say what a rerun does."""
         if event.get("step"):
@@ -122,7 +126,7 @@ def confirm(
 
     lines = Lines(screen)
     asked = Asked(frozenset(skip), rerun, workflow, project.person())
-    telling = Telling(lines.begin, lines.done, lines.progress, lines.event)
+    telling = Telling(lines.begin, lines.done, lines.progress, lines.event, lines.note)
     found = project.reproduce(asked, telling)
     screen.line()
     screen.line(found.summary, hang=3, colour="green" if found.confirmed else "red")

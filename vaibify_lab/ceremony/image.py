@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _TIER = 3
 _NOT_HERE = "not checkable here"
-NO_ENGINE = f"{_NOT_HERE}: no container engine in this version"
+NO_ENGINE = f"{_NOT_HERE}: no container engine was asked"
 NO_IMAGE = f"{_NOT_HERE}: no image is pinned"
 PUSH = "jupyter vaibify build --push REF"
 LOOPBACK = "registry is loopback"

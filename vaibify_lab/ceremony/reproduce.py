@@ -12,7 +12,7 @@ from vaibify_lab.ceremony.image import check_image_file
 from vaibify_lab.ceremony.integrity import check_integrity
 from vaibify_lab.ceremony.packages import check_packages
 from vaibify_lab.ceremony.report import TierReport, problem
-from vaibify_lab.ceremony.rerun import Rerun, rerun
+from vaibify_lab.ceremony.rerun import Rerun, changed_since_pinned, rerun
 from vaibify_lab.core.errors import UsageError, VaibifyError
 from vaibify_lab.core.model import Workflow
 from vaibify_lab.envelope import environment
@@ -41,12 +41,16 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """How to tell what goes on: a tier begins, a line is done, files are hashed, a run goes on."""
+    """How to tell what goes on.
+
+    A tier begins, a line is done, files are hashed, a run goes on; between the lines a note.
+    """
 
     begin: Callable[[int, str], None]
     done: Callable[[int, str, Sequence[str]], None]
     progress: Progress | None = None
     event: Callable[[dict[str, Any]], None] | None = None
+    note: Callable[[str], None] | None = None
 
     def preparing(self, text: str) -> None:
         """Tell what is done before an answer: a pull, a download."""
@@ -122,13 +126,32 @@ def reproduce(opened: Opened, asked: Asked, telling: Telling) -> Reproduction:
         report = TierReport(number, "skipped", "skipped") if number in asked.skip else check()
         telling.done(number, report.line, _lines(report))
         tiers.append(report)
+    reruns = _again(opened, workflows, fault, asked, telling)
+    return Reproduction(tuple(tiers), reruns)
+
+
+def _again(
+    opened: Opened,
+    workflows: Sequence[Workflow],
+    fault: VaibifyError | None,
+    asked: Asked,
+    telling: Telling,
+) -> tuple[Rerun, ...] | None:
+    """Run the workflows again; what differs from its pin is said before (case E08)."""
+    changed = [changed_since_pinned(opened, one) if asked.rerun else () for one in workflows]
+    for text in (text for one in changed for text in one):
+        if telling.note is not None:
+            telling.note(text)
     telling.begin(4, HEADS[4])
     if not asked.rerun:
         telling.done(4, "skipped (use --rerun)", ())
-        return Reproduction(tuple(tiers), None)
-    reruns = tuple(rerun(opened, one, asked.person, telling.event) for one in workflows)
+        return None
+    reruns = tuple(
+        rerun(opened, one, asked.person, texts, telling.event)
+        for one, texts in zip(workflows, changed, strict=True)
+    )
     telling.done(4, _rerun_line(reruns, fault), _rerun_lines(reruns))
-    return Reproduction(tuple(tiers), reruns)
+    return reruns
 
 
 def _workflows(

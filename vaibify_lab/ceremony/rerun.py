@@ -89,16 +89,21 @@ class Rerun:
         }
 
 
-def rerun(opened: Opened, workflow: Workflow, person: str, tell: Tell | None = None) -> Rerun:
+def rerun(
+    opened: Opened,
+    workflow: Workflow,
+    person: str,
+    changed: tuple[str, ...] = (),
+    tell: Tell | None = None,
+) -> Rerun:
     """Run a workflow again on a copy beside the repository, without any cache.
 
-    The copy holds the tracked and the manifested files, not the whole tree, and none of the
+    ``changed`` is what `changed_since_pinned` said, which keeps it from passing. The copy holds the tracked and the manifested files, not the whole tree, and none of the
     outputs; hashes of the outputs are taken before.
     """
     refusal = _refusal(workflow)
     if refusal:
         return Rerun((), (refusal,), "nothing was run")
-    problems = _changed_since_pinned(opened, workflow)
     outputs = [path for step in workflow.steps for path in opened.observer.expand(step.outputs)]
     before = hash_many(opened.tree, outputs)
     with _copy(opened, workflow) as copy:
@@ -112,7 +117,7 @@ def rerun(opened: Opened, workflow: Workflow, person: str, tell: Tell | None = N
         Compared(path, _verdict(before.get(path, MISSING), after[path]))
         for path in dict.fromkeys((*outputs, *made))
     )
-    return Rerun(compared, (*problems, *failures), engine, workflow.deterministic)
+    return Rerun(compared, (*changed, *failures), engine, workflow.deterministic)
 
 
 def _refusal(workflow: Workflow) -> str:
@@ -126,7 +131,7 @@ def _refusal(workflow: Workflow) -> str:
     return ""
 
 
-def _changed_since_pinned(opened: Opened, workflow: Workflow) -> tuple[str, ...]:
+def changed_since_pinned(opened: Opened, workflow: Workflow) -> tuple[str, ...]:
     """Name inputs whose bytes are not those that the recorded run consumed."""
     facts = opened.facts_of(workflow).load(step.slug for step in workflow.steps)
     made = {path for step in workflow.steps for path in step.outputs}

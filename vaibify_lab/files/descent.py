@@ -119,7 +119,20 @@ def make_folder(parent: int, name: str) -> None:
         os.mkdir(name, dir_fd=parent)
     except FileExistsError:
         return
+    if (owner := heir(parent)) is not None:
+        os.chown(name, *owner, dir_fd=parent, follow_symlinks=False)
     sync(parent)
+
+
+def heir(directory: int) -> tuple[int, int] | None:
+    """Return whose root's new files in a directory should be: the directory's owner's.
+
+    None where they are whose they should be: nobody else is root, or the directory is root's.
+    """
+    if os.geteuid():
+        return None
+    status = os.fstat(directory)
+    return (status.st_uid, status.st_gid) if status.st_uid else None
 
 
 def sync(directory: int) -> None:

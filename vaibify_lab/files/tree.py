@@ -25,6 +25,7 @@ from vaibify_lab.files.descent import (
     Descent,
     EntryKind,
     entries,
+    heir,
     look,
     open_regular,
     sync,
@@ -183,6 +184,8 @@ class Tree:
 
 def _fill(directory: int, name: str, data: bytes, mode: int) -> None:
     with os.fdopen(os.open(name, _NEW, mode, dir_fd=directory), "wb", buffering=0) as file:
+        if (owner := heir(directory)) is not None:
+            os.fchown(file.fileno(), *owner)
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(file.fileno(), rest) :]

@@ -18,6 +18,7 @@ from vaibify_lab.core.errors import PreflightFailed, UsageError, VaibifyError
 from vaibify_lab.envelope.environment import EnvironmentFile
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs import enveloping, turning
+from vaibify_lab.runs.belonging import hand_over_local
 from vaibify_lab.runs.cleaning import clean
 from vaibify_lab.runs.context import Busy, Circumstance, Protected, RunContext
 from vaibify_lab.runs.engine_choice import Chosen, choose
@@ -60,6 +61,7 @@ class Runner:
                 return self._under_lock()
             finally:
                 lock.release()
+                hand_over_local(self.root)
         except VaibifyError as error:
             return self._refuse(error)
         finally:

@@ -141,7 +141,7 @@ def _container() -> Finding:
     try:
         version = connect().version()
     except VaibifyError as error:
-        text = f"no container engine: {error.text}; steps run outside a container"
+        text = f"{error.text}; steps run outside a container"
         return Finding("warning", "container", text, action=error.action)
     return Finding("ok", "container", f"container engine {version.get('Version', '')}".strip())
 

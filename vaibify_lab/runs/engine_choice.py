@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from vaibify_lab.core.errors import CannotCheck, UsageError
+from vaibify_lab.core.errors import CannotCheck, ImageRefused, UsageError, VaibifyError
 from vaibify_lab.engines.base import Engine
 from vaibify_lab.engines.local.engine import LocalEngine
 from vaibify_lab.engines.local.python import environment_for
@@ -56,13 +56,13 @@ def choose(
 
     Raises
     ------
-    CannotCheck
+    CannotCheck, ImageRefused
         When the pinned image cannot be had here; the remedy names ``--engine local``.
     """
-    if pinned is not None and wants_container(options, pinned):
+    if wants_container(options, pinned) and pinned is not None:
         try:
             return Chosen(_container(opened, pinned, tell), pinned.lock_sha256)
-        except CannotCheck as error:
+        except (CannotCheck, ImageRefused) as error:
             if options.engine != "any":
                 raise _with_way_out(error) from None
             tell(f"no container: {error.text}")
@@ -101,6 +101,6 @@ def _container(opened: Opened, pinned: EnvironmentFile, tell: Tell) -> DockerEng
     return engine
 
 
-def _with_way_out(error: CannotCheck) -> CannotCheck:
+def _with_way_out(error: VaibifyError) -> VaibifyError:
     error.action = f"{error.action}; or {_LOCAL}" if error.action else _LOCAL
     return error

@@ -21,7 +21,7 @@ def engine_facts(
     opened: Opened, options: RunOptions, pinned: EnvironmentFile | None
 ) -> EngineFacts:
     """Return what is known of the engine that a run would use; nothing is installed or pulled."""
-    if pinned is not None and wants_container(options, pinned):
+    if wants_container(options, pinned) and pinned is not None:
         found = _VERSION.search(pinned.system_tools.python or "")
         return EngineFacts("docker", "container", python=found[0] if found else None)
     lock = opened.tree.read(LOCK) if opened.tree.lstat(LOCK) is not None else None

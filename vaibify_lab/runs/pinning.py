@@ -25,7 +25,8 @@ def pin_image(
 ) -> EnvironmentFile:
     """Pin an image: what it is, its platform and its tools; written only when something changed.
 
-    A registry digest stays only as long as the image is the one that has it.
+    A registry digest stays only as long as the image is the one that has it. The lock that is here
+    now is the one that the image goes with: it was built from it.
     """
     old = read_environment(opened) or EnvironmentFile()
     same = old.config_digest == image.config_digest
@@ -37,6 +38,7 @@ def pin_image(
         registry_digest=kept,
         platform=image.platform,
         origin=old.origin if kept else origin,
+        lock_sha256=hash_many(opened.tree, [LOCK])[LOCK].sha256,
         system_tools=dataclasses.replace(_tools(inside), unknown=old.system_tools.unknown),
     )
     return _write(opened, old, new)

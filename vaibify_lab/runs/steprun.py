@@ -112,9 +112,12 @@ class StepRun:
                 if states[path].kind != "file":
                     text = f"could not be run: {role} {describe(path, states[path])}"
                     raise Refused(Reason(f"{role}-{states[path].kind}", text, path))
+        git = context.repository.snapshot()
         self._attempt = dataclasses.replace(
             self._attempt,
-            commit=context.repository.snapshot().commit,
+            commit=git.commit,
+            branch=git.branch,
+            shallow=git.shallow,
             dirty=observer.dirty(list(before)),
         )
         hashes = {path: states[path].sha256 or "" for path in before}
@@ -231,7 +234,8 @@ class StepRun:
             self._undo(step.outputs)
         if isinstance(error, DiskFull):
             delete(context.folder.path / "leftovers" / step.slug)
-        reason = Reason(error.code, f"could not be recorded: {error.where or 'it'} {error.text}")
+        text = f"could not be recorded: {error.where or 'it'} {error.text}"
+        reason = Reason(error.code, text, error.where, error.action)
         verdict = Verdict("failed", reason, record.exit_code, undeclared=record.undeclared_writes)
         failed = record_of(context, step, verdict, self._attempt, self.previous, record.seconds)
         self._write(failed)

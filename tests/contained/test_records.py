@@ -139,7 +139,11 @@ def test_an_image_that_is_nowhere_is_refused(
     registry.stop()
     done = vaibify(made.root, "run")
     assert (done.code, done.err.count("\n")) == (1, 1)
-    why = "the registry does not answer" if pushed else "the container engine does not hold this image"
+    why = (
+        "the registry does not answer"
+        if pushed
+        else "the container engine does not hold this image"
+    )
     assert why in done.err
     assert done.err.endswith(f"{WAY_OUT}\n")
     nothing_was_written(made, before)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from vaibify_lab.core.errors import VaibifyError
@@ -113,7 +113,11 @@ class Judge:
             return Reason("unknown-exit", "nobody knows how it ended")
         if status == 0:
             return self._missed(certain=True)
-        return self._missed() or explain.why_exit(status, explain.tail(self.state / "stderr"))
+        reason = self._missed() or explain.why_exit(status, explain.tail(self.state / "stderr"))
+        if not self.ended.detail:
+            return reason
+        # its own words may be missing, and why: the disk is full
+        return replace(reason, text=f"{reason.text} ({shown(self.ended.detail[:300])})")
 
     def _missed(self, *, certain: bool = False) -> Reason | None:
         """Return which files of the repository a sealed run did not find, told from its log.

@@ -6,24 +6,18 @@ ships there must not move a file.
 
 from __future__ import annotations
 
-import os
-import time
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from vaibify_lab.core.errors import CannotCheck, RunInProgress, VaibifyError
+from vaibify_lab.core.errors import RunInProgress, VaibifyError
 from vaibify_lab.core.facts import FactFault, RunRecord
 from vaibify_lab.core.model import Step, Workflow
-from vaibify_lab.engines.base import Handle
 from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.runs.aside import Aside, left_aside
-from vaibify_lab.runs.engine_choice import engine_of
-from vaibify_lab.runs.journal import JournalWriter, RunFolder, each_event, now
+from vaibify_lab.runs.journal import JournalWriter, each_event, now
 from vaibify_lab.runs.live import Unfinished, unfinished
 from vaibify_lab.runs.opened import Opened
-
-_ENDING_SECONDS = 15.0
+from vaibify_lab.runs.stopping import end_leftovers
 
 
 def recover(opened: Opened, journal: JournalWriter) -> None:
@@ -43,7 +37,9 @@ def recover(opened: Opened, journal: JournalWriter) -> None:
     lost = unfinished(opened.tree.root)
     if lost is not None:
         _require_gone(lost)
-        _end_leftovers(lost, journal)
+        for slug in end_leftovers(lost):
+            text = f"ended what run {lost.folder.run_id} left running"
+            journal.write("note", step=slug, text=text)
     for aside in left_aside(opened.tree):
         _restore(aside, journal)
     if lost is not None:
@@ -62,34 +58,6 @@ def _require_gone(run: Unfinished) -> None:
         text += f", on {run.runner.host}; whether it still runs cannot be seen from here"
         action = "if it is gone: jupyter vaibify acknowledge"
     raise RunInProgress(text, action=action)
-
-
-def _end_leftovers(run: Unfinished, journal: JournalWriter) -> None:
-    described = run.started.get("engine")
-    engine = engine_of(described if isinstance(described, dict) else {})
-    for slug, state in _states(run.folder):
-        handle = engine.find(state)
-        if handle is not None and handle.poll() is None:
-            text = f"ended what run {run.folder.run_id} left running"
-            journal.write("note", step=slug, text=text)
-            _end(handle, state)
-
-
-def _end(handle: Handle, state: Path) -> None:
-    handle.stop()
-    deadline = time.monotonic() + _ENDING_SECONDS
-    while handle.poll() is None:
-        if time.monotonic() > deadline:
-            raise CannotCheck("processes of a lost run do not end", where=str(state))
-        time.sleep(0.02)
-
-
-def _states(folder: RunFolder) -> list[tuple[str, Path]]:
-    found = []
-    steps = folder.path / "steps"
-    for slug in sorted(os.listdir(steps)) if steps.is_dir() else []:
-        found += [(slug, state) for state in sorted((steps / slug).iterdir()) if state.is_dir()]
-    return found
 
 
 def _restore(aside: Aside, journal: JournalWriter) -> None:

@@ -1,4 +1,4 @@
-"""How runs in containers end: well, badly, by a stop, by the loss of runner, engine or front door."""
+"""How runs in containers end: by themselves, by a stop, without runner, engine or front door."""
 
 from __future__ import annotations
 
@@ -72,7 +72,10 @@ def test_out_of_memory_and_out_of_time_fail_with_their_reason(tmp_path: Path, im
     made = pinned(tmp_path / "p", image, steps, {"e/o.txt": "old\n"})
     assert made.run(jobs=2)["outcome"] == "failed"
     eaten, late, bad = record(made, "eat"), record(made, "late"), record(made, "bad")
-    assert (eaten.reason_code, eaten.reason) == ("out-of-memory", "ran out of memory and was killed")
+    assert (eaten.reason_code, eaten.reason) == (
+        "out-of-memory",
+        "ran out of memory and was killed",
+    )
     assert made.read("e/o.txt") == "old\n"
     assert late.reason_code == "time-out"
     assert late.reason == "was stopped after its time limit of 0.5 seconds; raise fTimeoutSeconds"
@@ -142,7 +145,11 @@ def test_an_engine_that_is_killed_interrupts_the_step(
     engine.start()
     assert ended(made, folder)["outcome"] == "interrupted"
     found = record(made, "slow")
-    assert (found.outcome, found.reason_code, found.exit_code) == ("interrupted", "engine-lost", None)
+    assert (found.outcome, found.reason_code, found.exit_code) == (
+        "interrupted",
+        "engine-lost",
+        None,
+    )
     assert "the container engine went away while the step ran" in found.reason
     assert made.read("slow/out.txt") == "old\n"
     assert made.steps()["slow"].run == "interrupted"

@@ -88,7 +88,11 @@ def without(machine: Path, *names: str) -> None:
 
 
 def test_a_good_machine(
-    look: Look, tmp_path: Path, repository: Path, machine: Path, client: Any  # noqa: F811
+    look: Look,
+    tmp_path: Path,
+    repository: Path,
+    machine: Path,
+    client: Any,  # noqa: F811
 ) -> None:
     found = look()
     git = subprocess.run(["git", "--version"], capture_output=True, text=True, check=True).stdout

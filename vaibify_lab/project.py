@@ -22,11 +22,12 @@ from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.runs import enveloping, vouching
 from vaibify_lab.runs.history import RunSummary, find_run, summary
 from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow, read_events, run_folders
-from vaibify_lab.runs.live import current_run, is_ended, runner_of
+from vaibify_lab.runs.live import current_run, is_ended, runner_in, unfinished
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.project_image import ProjectImage
 from vaibify_lab.runs.start import start_run
+from vaibify_lab.runs.stopping import stop
 from vaibify_lab.runs.vouching import ToSign
 
 if TYPE_CHECKING:
@@ -188,26 +189,22 @@ class Project:
         return check(self.opened, self.look(), publish=publish)
 
     def current_run(self) -> RunFolder | None:
-        """Return the latest run."""
-        return current_run(self.root)
+        """Return the latest run; None also where git tracks this machine's files."""
+        return None if self.opened.local_is_tracked() else current_run(self.root)
 
     def stop_run(self) -> RunFolder:
-        """Ask the run in progress to stop.
+        """Ask the run in progress to stop; end what one left running that lost its runner.
 
         Raises
         ------
         NotPassed
             When there is none.
         """
-        folder = self.current_run()
-        if folder is None or is_ended(folder) or not self._is_alive(folder):
-            raise NotPassed("there is no run in progress")
-        folder.stop_request.touch()
-        return folder
+        return stop(self.opened)
 
     def acknowledge(self, slugs: Sequence[str] = ()) -> list[str]:
         """Mark interrupted and failed steps (all, or those named) as seen; return which were."""
-        self._require_idle()
+        self._require_idle(elsewhere=False)
         return vouching.acknowledge(self.opened, self.path, slugs)
 
     def to_sign(self, slug: str) -> ToSign:
@@ -276,17 +273,22 @@ class Project:
         """Confirm the project as a stranger would."""
         return reproduce(self.opened, asked, telling)
 
-    def _require_idle(self) -> None:
-        """Refuse to write beside a run: it would be taken for a forgery of the running step."""
-        folder = self.current_run()
-        if folder is not None and not is_ended(folder) and self._is_alive(folder):
+    def _require_idle(self, *, elsewhere: bool = True) -> None:
+        """Refuse to write beside a run: it would be taken for a forgery of the running step.
+
+        One on another machine counts too, unless ``elsewhere`` is False.
+        """
+        run = None if self.opened.local_is_tracked() else unfinished(self.root)
+        if run is None or run.alive is False:
+            return
+        if run.alive or (elsewhere and not run.acknowledged):
             raise RunInProgress(
-                f"run {folder.run_id} is in progress",
+                f"run {run.folder.run_id} is in progress",
                 action="wait for it, or end it with: jupyter vaibify stop-run",
             )
 
     def _is_alive(self, folder: RunFolder) -> bool:
-        runner = runner_of(read_events(folder))
+        runner = runner_in(folder)
         return runner is None or runner.alive() is not False
 
     def _warnings(self, look: Look) -> Iterator[str]:

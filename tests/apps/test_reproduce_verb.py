@@ -99,7 +99,8 @@ def test_everything_skipped_confirms_nothing(made: Made) -> None:
     assert (done.code, done.out, done.err) == (
         2,
         "",
-        "jupyter vaibify reproduce: every tier is skipped, so nothing would be confirmed\n",
+        "jupyter vaibify reproduce: every tier is skipped, so nothing would be confirmed; "
+        "leave one to be checked\n",
     )
 
 

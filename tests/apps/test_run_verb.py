@@ -107,7 +107,7 @@ def test_json_is_the_journal_line_by_line(chain: Made) -> None:
 def test_a_refused_run_is_an_error_in_both_forms(tmp_path: Path) -> None:
     made = Made.new(tmp_path / "r", [], {})
     done = vaibify(made.root, "run")
-    text = "jupyter vaibify run: workflow.json: the workflow has no step\n"
+    text = "jupyter vaibify run: workflow.json: the workflow has no step; add one to listSteps\n"
     assert (done.code, done.out, done.err) == (2, "", text)
     lines = json_lines(vaibify(made.root, "run", "--json"))
     assert lines[-1]["error"]["text"] == "the workflow has no step"

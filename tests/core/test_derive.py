@@ -565,6 +565,8 @@ class TestWords:
         lab.delete("fit.json")
         assert self.texts(lab)[-1] == "fit.json is missing; Ana signed its content"
         lab = new_lab()
+        lab.edit("plots/old.csv")
+        assert self.texts(lab)[-1] == "plots/old.csv is not among what Ana signed"
         lab.declared("fit")["saPlotFiles"] = []
         assert self.texts(lab)[-1] == "plots/part.csv, which Ana signed, is not an output any more"
 
@@ -573,6 +575,38 @@ class TestWords:
         assert self.texts(lab) == ["ended with exit status 1"]
         record(lab, reason="", reason_code="")
         assert self.texts(lab) == ["the last run failed"]
+
+    @pytest.mark.parametrize(
+        ("changes", "text"),
+        [
+            ({"collected": 0}, "integrity tests collected no test"),
+            ({"collected": 0, "detail": "were stopped"}, "integrity tests were stopped"),
+            ({"outcome": "unknown"}, "tests told nothing"),
+            ({"outcome": "unknown", "detail": "no report"}, "no report"),
+            ({"outcome": "failed"}, "integrity tests failed: see the log"),
+            ({"outcome": "failed", "detail": "exit 3"}, "integrity tests failed: exit 3"),
+        ],
+        ids=str,
+    )
+    def test_what_tests_came_to(self, lab, changes, text):
+        marker = lab.markers["fit"]
+        known = dict(marker.categories)
+        known["integrity"] = dataclasses.replace(known["integrity"], **changes)
+        lab.markers["fit"] = dataclasses.replace(marker, categories=known)
+        assert self.texts(lab) == [text]
+
+    def test_a_person_who_signs_as_failed_is_quoted(self, lab):
+        lab.sign("fit", "failed", note="axis wrong")
+        assert self.texts(lab) == ["Ana signed it as failed: axis wrong"]
+        lab.sign("fit", "failed", note="")
+        assert self.texts(lab) == ["Ana signed it as failed"]
+
+    def test_g03_a_pointer_is_no_content_though_it_was_pinned(self, lab):
+        state("lfs-pointer", "fit.json", sha256=sha(lab.files["fit.json"]))(lab)
+        assert said(lab.reports()["fit"]) == (
+            f"stale untested untested | output-changed fit.json, {TESTS.format('fit.json')}, "
+            "sign-off-gone fit.json"
+        )
 
     def test_g03_a_pointer_is_called_one(self, lab):
         state("lfs-pointer", "clean.csv", sha256="0" * 64)(lab)

@@ -207,6 +207,7 @@ class TestReproducible:
         ("registry.example.org:5000/x", False),
         ("10.0.0.7:5000/x", False),
         ("python@sha256:0", False),
+        ("localhost", False),
         ("library/python", False),
     ],
 )

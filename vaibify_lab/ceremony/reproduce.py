@@ -112,7 +112,8 @@ def reproduce(opened: Opened, asked: Asked, telling: Telling) -> Reproduction:
         When every tier is skipped.
     """
     if asked.skip >= {1, 2, 3}:
-        raise UsageError("every tier is skipped, so nothing would be confirmed")
+        text = "every tier is skipped, so nothing would be confirmed"
+        raise UsageError(text, action="leave one to be checked")
     workflows, fault = _workflows(opened, asked.workflow)
     engine = EngineHere(opened, telling.preparing)
     checks: tuple[Callable[[], TierReport], ...] = (

@@ -62,6 +62,8 @@ _RECORD_KEYS: dict[str, Kind] = {
     "unchanged_outputs": _WORDS,
     "undeclared_writes": _WORDS,
     "seconds": Number(0, 1e12),
+    "branch": Either((_SHORT,), null=True),
+    "shallow": Flag(),
     "commit": Either((Text(64, 40, r"^[0-9a-f]+$", "a commit id"),), null=True),
     "dirty": _WORDS,
     "cached_from": Either((_RUN_ID,), null=True),

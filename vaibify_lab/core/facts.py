@@ -70,6 +70,8 @@ class RunRecord:
     undeclared_writes: tuple[str, ...] = ()
     seconds: float = 0.0
     commit: str | None = None
+    branch: str | None = None
+    shallow: bool = False
     dirty: tuple[str, ...] = ()
     cached_from: str | None = None
     acknowledged: str | None = None

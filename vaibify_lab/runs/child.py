@@ -134,7 +134,8 @@ class Runner:
         selection, plot_only = self.options.selection, self.options.plot_only
         planned = plan(look.workflow, look.reports, selection, plot_only=plot_only)
         if not look.workflow.steps:
-            raise UsageError("the workflow has no step", where=look.workflow.path)
+            text, action = "the workflow has no step", "add one to listSteps"
+            raise UsageError(text, where=look.workflow.path, action=action)
         return planned
 
     def _preflight(

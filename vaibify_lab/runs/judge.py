@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from vaibify_lab.core.errors import VaibifyError
@@ -113,7 +114,13 @@ class Judge:
             return Reason("unknown-exit", "nobody knows how it ended")
         if status == 0:
             return self._missed(certain=True)
-        return self._missed() or explain.why_exit(status, explain.tail(self.state / "stderr"))
+        reason = self._missed() or explain.why_exit(status, explain.tail(self.state / "stderr"))
+        if not self.ended.detail:
+            return reason
+        # its own words may be missing, and why: the disk is full
+        text = f"{reason.text} ({shown(self.ended.detail[:300])})"
+        is_full = os.strerror(errno.ENOSPC) in self.ended.detail
+        return replace(reason, text=text, action="free some space" if is_full else reason.action)
 
     def _missed(self, *, certain: bool = False) -> Reason | None:
         """Return which files of the repository a sealed run did not find, told from its log.

@@ -20,6 +20,8 @@ class Attempt:
     started: str
     commands_run: tuple[str, ...] = ()
     commit: str | None = None
+    branch: str | None = None
+    shallow: bool = False
     dirty: tuple[str, ...] = ()
     sealed: bool = False
 
@@ -70,6 +72,8 @@ def record_of(
         undeclared_writes=verdict.undeclared,
         seconds=round(seconds, 3),
         commit=attempt.commit,
+        branch=attempt.branch,
+        shallow=attempt.shallow,
         dirty=attempt.dirty,
         last_passed=None if passed else last,
     )

@@ -6,24 +6,27 @@ ships there must not move a file.
 
 from __future__ import annotations
 
-import os
-import time
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from vaibify_lab.core.errors import CannotCheck, RunInProgress, VaibifyError
+from vaibify_lab.core.errors import RunInProgress, VaibifyError
 from vaibify_lab.core.facts import FactFault, RunRecord
 from vaibify_lab.core.model import Step, Workflow
+<<<<<<< HEAD
 from vaibify_lab.engines.base import Handle
 from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.runs.aside import Aside, left_aside
 from vaibify_lab.runs.engine_choice import engine_of
 from vaibify_lab.runs.journal import JournalWriter, RunFolder, each_event, now
+=======
+from vaibify_lab.engines.base import Engine
+from vaibify_lab.files.factstore import LOCAL
+from vaibify_lab.runs.aside import Aside, left_aside
+from vaibify_lab.runs.journal import JournalWriter, each_event, now
+>>>>>>> main
 from vaibify_lab.runs.live import Unfinished, unfinished
 from vaibify_lab.runs.opened import Opened
-
-_ENDING_SECONDS = 15.0
+from vaibify_lab.runs.stopping import end_leftovers
 
 
 def recover(opened: Opened, journal: JournalWriter) -> None:
@@ -43,7 +46,13 @@ def recover(opened: Opened, journal: JournalWriter) -> None:
     lost = unfinished(opened.tree.root)
     if lost is not None:
         _require_gone(lost)
+<<<<<<< HEAD
         _end_leftovers(lost, journal)
+=======
+        for slug in end_leftovers(lost.folder, engine):
+            text = f"ended what run {lost.folder.run_id} left running"
+            journal.write("note", step=slug, text=text)
+>>>>>>> main
     for aside in left_aside(opened.tree):
         _restore(aside, journal)
     if lost is not None:
@@ -64,6 +73,7 @@ def _require_gone(run: Unfinished) -> None:
     raise RunInProgress(text, action=action)
 
 
+<<<<<<< HEAD
 def _end_leftovers(run: Unfinished, journal: JournalWriter) -> None:
     described = run.started.get("engine")
     engine = engine_of(described if isinstance(described, dict) else {})
@@ -92,6 +102,8 @@ def _states(folder: RunFolder) -> list[tuple[str, Path]]:
     return found
 
 
+=======
+>>>>>>> main
 def _restore(aside: Aside, journal: JournalWriter) -> None:
     fault = None if aside.is_empty() else aside.fault()
     if aside.is_empty() or (fault is None and aside.is_settled()):

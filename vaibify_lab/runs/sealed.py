@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.model import Step
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.aside import delete, outermost
@@ -66,19 +67,27 @@ def stage(home: Tree, path: str, step: Step, files: Iterable[str], *, can_bind: 
     Files over 4 MiB are left to the engine to lay in read-only where it can.
     """
     home.make_directory(path)
-    staged = Tree(home.root / path)
-    laid_in: dict[str, Path] = {}
+    made = Stage(home, path, Tree(home.root / path), {})
+    try:
+        laid_in = dict(_fill(made, files, can_bind=can_bind))
+        if step.directory:
+            made.tree.make_directory(step.directory)
+        make_ready(made.tree, step)
+    except VaibifyError:
+        made.remove()
+        raise
+    return replace(made, laid_in=laid_in)
+
+
+def _fill(made: Stage, files: Iterable[str], *, can_bind: bool) -> Iterator[tuple[str, Path]]:
+    """Copy files; yield those that are left to the engine."""
     for file in dict.fromkeys(files):
-        seen = home.lstat(file)
+        seen = made.home.lstat(file)
         if can_bind and seen is not None and seen.st_size > _COPY_LIMIT:
-            staged.write(file, b"")  # the place that the read-only file is laid over
-            laid_in[file] = home.root / file
+            made.tree.write(file, b"")  # the place that the read-only file is laid over
+            yield file, made.home.root / file
         else:
-            _copy(home, file, staged)
-    if step.directory:
-        staged.make_directory(step.directory)
-    make_ready(staged, step)
-    return Stage(home, path, staged, laid_in)
+            _copy(made.home, file, made.tree)
 
 
 def _copy(home: Tree, path: str, staged: Tree) -> None:

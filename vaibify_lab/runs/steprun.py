@@ -112,9 +112,12 @@ class StepRun:
                 if states[path].kind != "file":
                     text = f"could not be run: {role} {describe(path, states[path])}"
                     raise Refused(Reason(f"{role}-{states[path].kind}", text, path))
+        git = context.repository.snapshot()
         self._attempt = dataclasses.replace(
             self._attempt,
-            commit=context.repository.snapshot().commit,
+            commit=git.commit,
+            branch=git.branch,
+            shallow=git.shallow,
             dirty=observer.dirty(list(before)),
         )
         hashes = {path: states[path].sha256 or "" for path in before}
@@ -222,17 +225,19 @@ class StepRun:
             self.context.journal.write("warning", step=self.step.slug, text=text, path=kept)
 
     def _write_failure(self, record: RunRecord, error: VaibifyError) -> RunRecord:
-        """Record that a run could not be recorded: outputs without a record are nobody's.
+        """Write a record once more: one that passed cannot stand, nobody would know its outputs.
 
         On a full disk what the run left goes first, to make room for that.
         """
         context, step = self.context, self.step
-        if self._aside is not None:
+        if record.outcome == "passed":
             self._undo(step.outputs)
+            text = f"could not be recorded: {error.where or 'it'} {error.text}"
+            reason = Reason(error.code, text, error.where, error.action)
+            code, undeclared = record.exit_code, record.undeclared_writes
+            verdict = Verdict("failed", reason, code, undeclared=undeclared)
+            record = record_of(context, step, verdict, self._attempt, self.previous, record.seconds)
         if isinstance(error, DiskFull):
             delete(context.folder.path / "leftovers" / step.slug)
-        reason = Reason(error.code, f"could not be recorded: {error.where or 'it'} {error.text}")
-        verdict = Verdict("failed", reason, record.exit_code, undeclared=record.undeclared_writes)
-        failed = record_of(context, step, verdict, self._attempt, self.previous, record.seconds)
-        self._write(failed)
-        return failed
+        self._write(record)
+        return record

@@ -13,7 +13,7 @@ from vaibify_lab.files import signing
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.runs import turning
 from vaibify_lab.runs.journal import now
-from vaibify_lab.runs.live import ACKNOWLEDGED, current_run
+from vaibify_lab.runs.live import ACKNOWLEDGED, unfinished
 from vaibify_lab.runs.opened import Opened
 
 
@@ -93,7 +93,9 @@ def sign_off(
 def acknowledge(opened: Opened, workflow_path: str, slugs: Sequence[str] = ()) -> list[str]:
     """Mark interrupted and failed steps as seen; return which were.
 
-    Without slugs: all of them. The step then shows what its last passed run is worth.
+    Without slugs: all of them. The step then shows what its last passed run is worth. The latest
+    run counts as lost, so the caller has made sure that it does not go on here; acknowledging one
+    of another machine vouches that it does not go on there.
     """
     look = opened.look(workflow_path)
     store = opened.facts_of(look.workflow)
@@ -106,10 +108,10 @@ def acknowledge(opened: Opened, workflow_path: str, slugs: Sequence[str] = ()) -
         if record.acknowledged is None:
             store.write_record(dataclasses.replace(record, acknowledged=now()))
             seen.append(slug)
-    folder = current_run(opened.tree.root)
-    lost = [slug for slug, one in look.world.live.items() if one.state == "interrupted"]
-    if folder is not None and lost and not slugs:
-        (folder.path / ACKNOWLEDGED).touch()
+    lost = [slug for slug, one in look.world.live.items() if one.state != "queued"]
+    run = None if opened.local_is_tracked() else unfinished(opened.tree.root)
+    if run is not None and (not slugs or not set(slugs).isdisjoint(lost)):
+        (run.folder.path / ACKNOWLEDGED).touch()
         seen += [slug for slug in lost if slug not in seen]
     return seen
 

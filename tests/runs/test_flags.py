@@ -1,0 +1,418 @@
+"""Every flag of ``run``, by real runs."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import py_compile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.kit import DIAMOND, DIAMOND_FILES, Made
+from tests.runs.here import Ran, marker, record, run_here, step
+
+
+def started(ran: Ran) -> list[str]:
+    """Return the steps that were started, in order."""
+    return [one["step"] for one in ran.of("stepStarted")]
+
+
+@pytest.fixture
+def diamond(tmp_path: Path) -> Made:
+    """Make a diamond that has run."""
+    made = Made.new(tmp_path / "p", DIAMOND, DIAMOND_FILES)
+    assert set(run_here(made, jobs=2).steps.values()) == {"passed"}
+    return made
+
+
+def test_which_steps_run(diamond: Made) -> None:
+    assert started(run_here(diamond)) == []
+    assert started(run_here(diamond, "left", mode="only")) == ["left"]
+    assert started(run_here(diamond, "left")) == ["left"]
+    assert started(run_here(diamond, "left", mode="from")) == ["left", "end"]
+    assert sorted(started(run_here(diamond, mode="all"))) == ["end", "left", "right", "top"]
+    diamond.write("top.sh", DIAMOND_FILES["top.sh"] + "# the same bytes come out\n")
+    assert started(run_here(diamond, "end", mode="only")) == ["end"], "not its stale ancestors"
+    assert started(run_here(diamond, "end")) == ["top", "end"]
+    diamond.write("left.sh", 'sed s/^/l/ "$1" > left/l.txt\n')
+    ran = run_here(diamond)
+    assert ran.steps == {"top": "skipped", "left": "passed", "right": "skipped", "end": "passed"}
+    diamond.write("right.sh", "# only a comment\n" + DIAMOND_FILES["right.sh"])
+    ran = run_here(diamond)
+    assert ran.steps == {"top": "skipped", "left": "skipped", "right": "passed", "end": "skipped"}
+    assert ran.texts("stepSkipped", "end") == ["what it consumes is what it last consumed"]
+
+
+def test_a_failure_blocks_what_is_below_and_nothing_else(diamond: Made) -> None:
+    diamond.write("left.sh", "exit 4\n")
+    ran = run_here(diamond, mode="all")
+    assert ran.steps == {"top": "passed", "left": "failed", "right": "passed", "end": "blocked"}
+    assert ran.texts("stepBlocked", "end") == ["upstream step 'left' failed"]
+    assert ran.end["outcome"] == "failed"
+    states = {slug: state[0] for slug, state in diamond.states().items()}
+    assert states == {"top": "current", "left": "failed", "right": "current", "end": "current"}
+    assert diamond.states()["end"][2] is True, "upstream-modified"
+
+
+MEET = (
+    "echo here > here.txt\n"
+    "for i in $(seq 100); do [ -e ../$1/here.txt ] && break; sleep 0.1; done\n"
+    "[ -e ../$1/here.txt ] && echo met > o.txt\n"
+)
+
+
+def meeting(one: str, two: str, **more: Any) -> list[dict[str, Any]]:
+    """Return two steps that pass only when they run at the same time."""
+    return [
+        step(name, f"bash ../meet.sh {other}", out=f"{name}/o.txt", sDirectory=name, **more)
+        for name, other in ((one, two), (two, one))
+    ]
+
+
+def test_independent_steps_run_at_the_same_time(tmp_path: Path) -> None:
+    made = Made.new(tmp_path / "p", meeting("a", "b"), {"meet.sh": MEET})
+    assert run_here(made, jobs=2).steps == {"a": "passed", "b": "passed"}
+    made = Made.new(tmp_path / "q", meeting("a", "b"), {"meet.sh": MEET}, iJobs=2)
+    assert run_here(made).steps == {"a": "passed", "b": "passed"}, "as the workflow says"
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_steps_that_may_write_the_same_folder_never_do(tmp_path: Path, jobs: int) -> None:
+    """In the root, in a folder, and below that: with one job neither do others."""
+    command = 'date +%s%N > "$1"; sleep 0.15; date +%s%N >> "$1"\n'
+    steps = [
+        step("Root", "bash time.sh o.txt", out="o.txt"),
+        step("Outer", "bash ../time.sh o.txt", out="f/o.txt", sDirectory="f"),
+        step("Inner", "bash ../../time.sh o.txt", out="f/g/o.txt", sDirectory="f/g"),
+    ]
+    made = Made.new(tmp_path / "p", steps, {"time.sh": command, "f/g/k.txt": ""})
+    assert run_here(made, jobs=jobs).steps == dict.fromkeys(("root", "outer", "inner"), "passed")
+    spans = sorted(
+        tuple(map(int, made.read(path).split())) for path in ("o.txt", "f/o.txt", "f/g/o.txt")
+    )
+    assert all(one[1] <= two[0] for one, two in itertools.pairwise(spans))
+
+
+SHOWN = "env | grep -E 'HASHSEED|EPOCH|^TZ|LC_ALL|THREADS|SEED|VAIBIFY|MINE' | sort > o.txt"
+
+
+def test_determinism_is_visible_to_the_step(tmp_path: Path) -> None:
+    made = Made.new(tmp_path / "p", [step("One", SHOWN, out="o.txt")], {}, iSeed=7)
+    run_here(made)
+    plain = made.read("o.txt").splitlines()
+    assert "VAIBIFY_SEED=7" in plain and "VAIBIFY_STEP=one" in plain
+    assert not [line for line in plain if line.startswith(("PYTHONHASHSEED", "SOURCE_DATE"))]
+    run_here(made, "one", deterministic=True)
+    lines = made.read("o.txt").splitlines()
+    epoch = record(made, "one").source_date_epoch
+    for line in ("PYTHONHASHSEED=0", f"SOURCE_DATE_EPOCH={epoch}", "TZ=UTC", "OMP_NUM_THREADS=1"):
+        assert line in lines
+    assert made.states()["one"][0] == "current", "what a flag said at the time makes nothing stale"
+    made.workflow(
+        [step("One", SHOWN, out="o.txt", dictEnvironment={"TZ": "CET", "MINE": "1"})],
+        bDeterministic=True,
+    )
+    run_here(made)
+    lines = made.read("o.txt").splitlines()
+    assert "PYTHONHASHSEED=0" in lines and "TZ=CET" in lines and "MINE=1" in lines
+    assert record(made, "one").deterministic is True
+    assert len([line for line in lines if line.startswith("VAIBIFY_SEED=")]) == 1
+
+
+# --- plots alone
+
+
+def plotting(**more: Any) -> list[dict[str, Any]]:
+    """Return a step that computes and plots, by two scripts."""
+    return [
+        {
+            "sName": "Both",
+            "saDataCommands": ["bash data.sh"],
+            "saDataFiles": ["d/data.txt"],
+            "saOutputFiles": ["d/more/"],
+            "saPlotCommands": ["bash plot.sh"],
+            "saPlotFiles": ["p/plot.svg"],
+            "saInputDataFiles": ["in.txt"],
+            "bNoTests": True,
+            **more,
+        },
+        step("Plain", "cp d/data.txt x/o.txt", out="x/o.txt", saInputDataFiles=["d/data.txt"]),
+    ]
+
+
+PLOT_FILES = {
+    "in.txt": "1\n",
+    "data.sh": "cat in.txt > d/data.txt; echo 1 > d/more/a.txt; echo 2 > d/more/b.txt\n",
+    "plot.sh": "sed s/^/plot:/ d/data.txt > p/plot.svg\n",
+}
+
+
+@pytest.fixture
+def plots(tmp_path: Path) -> Made:
+    """Make a project with plots, run."""
+    made = Made.new(tmp_path / "p", plotting(), PLOT_FILES)
+    assert set(run_here(made).steps.values()) == {"passed"}
+    return made
+
+
+def test_new_plots_from_the_data_that_is_there(plots: Made) -> None:
+    plots.write("plot.sh", PLOT_FILES["plot.sh"].replace("plot:", "new:"))
+    assert plots.states()["both"][0] == "stale"
+    ran = run_here(plots, plot_only=True)
+    assert ran.steps == {"both": "passed", "plain": "skipped"}
+    assert plots.read("p/plot.svg") == "new:1\n"
+    found = record(plots, "both")
+    assert found.plot_only is True
+    assert sorted(found.pins.outputs) == [
+        "d/data.txt",
+        "d/more/a.txt",
+        "d/more/b.txt",
+        "p/plot.svg",
+    ]
+    assert found.commands_run == ("bash plot.sh",)
+    assert plots.states()["both"][0] == "current"
+    assert ran.texts("stepSkipped", "plain")[0].startswith("makes no plots")
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "named"),
+    [
+        ("data.sh", PLOT_FILES["data.sh"] + "# other\n", "data.sh"),
+        ("in.txt", "2\n", "in.txt"),
+        ("d/data.txt", "edited\n", "d/data.txt"),
+        ("d/more/a.txt", None, "d/more/a.txt"),
+        ("d/more/c.txt", "new\n", "d/more/c.txt"),
+    ],
+)
+def test_plots_alone_would_bless_what_other_code_or_data_made(
+    plots: Made, path: str, text: str | None, named: str
+) -> None:
+    """A record pins today's code beside the data: then the data must be what that code makes."""
+    (plots.root / path).unlink() if text is None else plots.write(path, text)
+    old = plots.read("p/plot.svg")
+    ran = run_here(plots, "both", mode="only", plot_only=True)
+    assert ran.steps == {"both": "failed"}
+    found = record(plots, "both")
+    assert (found.reason_code, named in found.reason) == ("data-stale", True), found.reason
+    assert found.reason.endswith("; jupyter vaibify run both")
+    assert plots.read("p/plot.svg") == old
+    assert plots.states()["both"][0] == "failed"
+    assert run_here(plots).steps["both"] == "passed"
+    assert plots.states()["both"][0] == "current"
+
+
+def test_plots_alone_in_another_environment_or_with_other_data_commands(plots: Made) -> None:
+    for more in ({"dictEnvironment": {"A": "1"}}, {"saDataCommands": ["bash data.sh", "true"]}):
+        plots.workflow(plotting(**more))
+        assert run_here(plots, "both", plot_only=True).steps["both"] == "failed"
+        assert record(plots, "both").reason_code == "data-stale"
+
+
+def test_plots_alone_may_have_other_plot_commands(plots: Made) -> None:
+    command = "sed s/^/other:/ d/data.txt > p/plot.svg"
+    plots.workflow(plotting(saPlotCommands=[command], saScripts=["data.sh", "plot.sh"]))
+    assert run_here(plots, "both", plot_only=True).steps["both"] == "passed"
+    assert plots.read("p/plot.svg") == "other:1\n"
+
+
+@pytest.mark.parametrize(
+    "command", ["echo 9 > d/data.txt", "rm d/more/b.txt", "echo 9 > d/more/new.txt"]
+)
+def test_a_plot_command_that_changes_data(plots: Made, command: str) -> None:
+    plots.workflow(plotting(saPlotCommands=["bash plot.sh", command]))
+    assert run_here(plots, "both", mode="only", plot_only=True).steps == {"both": "failed"}
+    found = record(plots, "both")
+    assert (found.reason_code, "d/" in found.reason) == ("data-changed", True), found.reason
+    assert plots.states()["both"][0] == "failed"
+
+
+def test_plots_alone_of_a_step_that_never_passed(tmp_path: Path) -> None:
+    made = Made.new(tmp_path / "p", plotting(), PLOT_FILES)
+    made.write("d/data.txt", "mine\n")
+    assert run_here(made, "both", plot_only=True).steps == {"both": "failed"}
+    assert record(made, "both").reason.startswith("has never passed")
+
+
+def test_plots_alone_by_name_of_a_step_without(plots: Made) -> None:
+    end = run_here(plots, "plain", plot_only=True).end
+    assert (end["event"], end["code"], end["exit_code"]) == ("runRefused", "usage", 2)
+
+
+# --- clean, twice
+
+
+def test_clean_removes_declared_outputs_first_and_loses_none(tmp_path: Path) -> None:
+    steps = [
+        step("Good", "ls g > /dev/null; echo new > g/o.txt", out=["g/o.txt", "f/"]),
+        step("Bad", "exit 1", out="b/o.txt"),
+        step("Current", "echo 1 > c/o.txt", out="c/o.txt"),
+    ]
+    steps[0]["saDataCommands"].append("echo 1 > f/x.txt")
+    files = {"g/o.txt": "old\n", "f/y.txt": "old\n", "b/o.txt": "old\n", "g/other.txt": "mine\n"}
+    made = Made.new(tmp_path / "p", steps, files)
+    assert run_here(made, "current").steps == {"current": "passed"}
+    kept = made.read("c/o.txt")
+    ran = run_here(made, clean=True)
+    assert ran.steps == {"good": "passed", "bad": "failed", "current": "skipped"}
+    assert made.read("g/o.txt") == "new\n"
+    assert not (made.root / "b/o.txt").exists(), "removed, and not put back"
+    assert made.read("c/o.txt") == kept, "not of a step that the run passes over"
+    assert made.read("g/other.txt") == "mine\n"
+    assert os.listdir(made.root / "f") == ["x.txt"]
+    for path, text in (("g/o.txt", "old\n"), ("f/y.txt", "old\n"), ("b/o.txt", "old\n")):
+        assert ran.place(f"cleaned/{path}").read_text() == text
+    place = f".vaibify/local/runs/{ran.folder.run_id}/cleaned"
+    assert ran.texts("note", "bad")[0] == (
+        f"removed 1 outputs before the run; they are kept in {place}"
+    )
+
+
+def test_clean_of_plots_alone_leaves_the_data(plots: Made) -> None:
+    ran = run_here(plots, "both", plot_only=True, clean=True)
+    assert ran.steps == {"both": "passed"}
+    assert ran.place("cleaned/p/plot.svg").read_text() == "plot:1\n"
+    assert not ran.place("cleaned/d").exists()
+
+
+def test_clean_makes_current_steps_that_are_named_run(diamond: Made) -> None:
+    ran = run_here(diamond, "top", mode="from", clean=True)
+    assert ran.steps == dict.fromkeys(("top", "left", "right", "end"), "passed")
+
+
+def test_twice_tells_whether_a_step_is_the_same_twice(tmp_path: Path) -> None:
+    steps = [
+        step("Same", "echo 1 > s/o.txt", out="s/o.txt"),
+        step("Other", "date +%N > o/o.txt; echo 1 > o/p.txt", out=["o/o.txt", "o/p.txt"]),
+        step("Names", "touch n/$(date +%N).txt; echo 1 > n/a.txt", out="n/"),
+        step("Below", "cat o/p.txt > b/o.txt", out="b/o.txt", saInputDataFiles=["o/p.txt"]),
+    ]
+    made = Made.new(tmp_path / "p", steps, {})
+    ran = run_here(made, twice=True)
+    assert ran.steps == {
+        "same": "passed",
+        "other": "differs",
+        "names": "differs",
+        "below": "passed",
+    }
+    assert ran.end["outcome"] == "failed"
+    told = {one["step"]: (one["identical"], one["differing"]) for one in ran.of("twice")}
+    assert told["same"] == (True, [])
+    assert told["other"] == (False, ["o/o.txt"])
+    assert told["names"][0] is False and len(told["names"][1]) == 2, "one gone, one new"
+    assert [one["step"] for one in ran.of("stepPass")].count("same") == 2
+    assert made.states()["other"][0] == "current", "the second run's outputs are there"
+
+
+def test_twice_of_a_step_that_fails_the_second_time(tmp_path: Path) -> None:
+    steps = [step("Once", "echo 1 > w/o.txt; [ ! -e w/done ] && touch w/done", out="w/o.txt")]
+    made = Made.new(tmp_path / "p", steps, {".gitignore": "done\n"})
+    ran = run_here(made, twice=True)
+    assert (ran.steps, ran.of("twice")) == ({"once": "failed"}, [])
+    assert made.read("w/o.txt") == "1\n", "of the first"
+
+
+# --- tests
+
+
+def with_tests() -> list[dict[str, Any]]:
+    """Return a step with two categories of tests."""
+    one = step("One", "echo 1 > w/o.txt", out="w/o.txt")
+    del one["bNoTests"]
+    return [
+        one
+        | {
+            "dictTests": {
+                "dictIntegrity": {"saCommands": ["test -s w/o.txt"]},
+                "dictQuantitative": {"saCommands": ["grep -q 2 w/o.txt"]},
+            }
+        },
+        step("Two", "cat w/o.txt > x/o.txt", out="x/o.txt", saInputDataFiles=["w/o.txt"]),
+    ]
+
+
+def test_tests_run_with_a_step_or_not_or_alone(tmp_path: Path) -> None:
+    made = Made.new(tmp_path / "p", with_tests(), {})
+    ran = run_here(made, tests=False)
+    assert ran.steps == {"one": "passed", "two": "passed"}
+    assert ran.of("testsStarted") == []
+    assert made.steps()["one"].unit_test == "untested"
+    ran = run_here(made, mode="all", tests_only=True, category="integrity")
+    assert ran.steps == {"one": "passed", "two": "passed"}
+    assert started(ran) == [], "no step is run"
+    assert [one["category"] for one in ran.of("tests")] == ["integrity"]
+    report = made.steps()["one"]
+    assert (report.integrity, report.quantitative, report.unit_test) == (
+        "passed",
+        "untested",
+        "untested",
+    )
+    ran = run_here(made, mode="all", tests_only=True)
+    assert ran.steps == {"one": "tests-failed", "two": "passed"}
+    assert ran.end["outcome"] == "failed"
+    assert made.steps()["one"].quantitative == "failed"
+    ran = run_here(made, mode="all", tests_only=True, category="integrity")
+    assert ran.steps["one"] == "passed"
+    assert sorted(marker(made, "one").categories) == ["integrity", "quantitative"], (
+        "the other stays"
+    )
+    ran = run_here(made, "one", mode="only")
+    assert ran.steps == {"one": "tests-failed"}
+    assert made.states()["one"][0] == "current", "its run passed"
+    assert run_here(made, "two").steps["two"] == "passed", "tests block nobody"
+
+
+# --- refused
+
+
+@pytest.mark.parametrize(
+    ("keys", "code", "text"),
+    [
+        ({"bEnabled": False}, "usage", "step 'one' is disabled"),
+        ({"bInteractive": True}, "preflight", "is interactive, which this version cannot run yet"),
+        ({"sNotebook": "n.ipynb"}, "preflight", "is a notebook, which this version cannot run yet"),
+    ],
+)
+def test_a_step_that_cannot_run_is_refused_by_name_and_passed_over_otherwise(
+    tmp_path: Path, keys: dict[str, Any], code: str, text: str
+) -> None:
+    steps = [
+        step("One", "echo 1 > w/o.txt", out="w/o.txt") | keys,
+        step("Two", "true > o", out="o"),
+    ]
+    made = Made.new(tmp_path / "p", steps, {"n.ipynb": "{}"})
+    end = run_here(made, "one").end
+    assert (end["event"], end["code"], end["text"]) == ("runRefused", code, text)
+    ran = run_here(made)
+    assert ran.steps == {"one": "skipped", "two": "passed"}
+
+
+def test_questions_that_are_wrong(tmp_path: Path) -> None:
+    made = Made.new(tmp_path / "p", [], {})
+    end = run_here(made).end
+    assert (end["event"], end["text"]) == ("runRefused", "the workflow has no step")
+    made.workflow([step("One", "true > o", out="o")])
+    end = run_here(made, "two").end
+    assert (end["code"], end["exit_code"]) == ("unknown-step", 2)
+    end = run_here(made, engine="docker").end
+    assert (end["code"], end["exit_code"]) == ("usage", 2)
+
+
+# --- byte code
+
+
+def test_byte_code_of_an_earlier_text_is_not_believed(tmp_path: Path) -> None:
+    """Python compares seconds and size alone: a quick edit of equal length would go unseen."""
+    command = (
+        "python -c 'import sys; sys.path.insert(0, \".\"); import mod; print(mod.V)' > w/o.txt"
+    )
+    steps = [step("One", command, out="w/o.txt", saScripts=["mod.py"])]
+    made = Made.new(tmp_path / "p", steps, {"mod.py": "V = 1\n", ".gitignore": "__pycache__\n"})
+    compiled = py_compile.compile(str(made.root / "mod.py"))
+    seen = (made.root / "mod.py").stat()
+    made.write("mod.py", "V = 2\n")
+    os.utime(made.root / "mod.py", ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    assert compiled is not None and Path(compiled).exists()
+    assert run_here(made).steps == {"one": "passed"}
+    assert made.read("w/o.txt") == "2\n"

@@ -1,0 +1,69 @@
+"""Ending a run, and what one left running that lost its runner."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from vaibify_lab.core.errors import CannotCheck, NotPassed
+from vaibify_lab.engines.base import Engine, Handle
+from vaibify_lab.engines.local.engine import LocalEngine
+from vaibify_lab.runs.hostfiles import os_errors
+from vaibify_lab.runs.journal import RunFolder
+from vaibify_lab.runs.live import unfinished
+from vaibify_lab.runs.opened import Opened
+
+_ENDING_SECONDS = 15.0
+
+
+def stop(opened: Opened) -> RunFolder:
+    """Ask the run in progress to stop; where its runner is lost, end the steps it left.
+
+    Raises
+    ------
+    NotPassed
+        When nothing runs.
+    """
+    run = None if opened.local_is_tracked() else unfinished(opened.tree.root)
+    if run is not None and run.alive is not False:
+        with os_errors(str(run.folder.stop_request)):
+            run.folder.stop_request.touch()
+        return run.folder
+    if run is None or not end_leftovers(run.folder, LocalEngine("plain")):
+        raise NotPassed("there is no run in progress")
+    return run.folder
+
+
+def end_leftovers(folder: RunFolder, engine: Engine) -> list[str]:
+    """End what still runs of a run without a runner; return the steps it was of.
+
+    Raises
+    ------
+    CannotCheck
+        When it does not end.
+    """
+    ended = []
+    for slug, state in _states(folder):
+        handle = engine.find(state)
+        if handle is not None and handle.poll() is None:
+            _end(handle, state)
+            ended.append(slug)
+    return ended
+
+
+def _end(handle: Handle, state: Path) -> None:
+    handle.stop()
+    deadline = time.monotonic() + _ENDING_SECONDS
+    while handle.poll() is None:
+        if time.monotonic() > deadline:
+            raise CannotCheck("processes of a lost run do not end", where=str(state))
+        time.sleep(0.02)
+
+
+def _states(folder: RunFolder) -> list[tuple[str, Path]]:
+    found = []
+    steps = folder.path / "steps"
+    for slug in sorted(os.listdir(steps)) if steps.is_dir() else []:
+        found += [(slug, state) for state in sorted((steps / slug).iterdir()) if state.is_dir()]
+    return found

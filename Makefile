@@ -43,6 +43,8 @@ lint: .venv/installed-dev
 test: .venv/installed-dev
 	@.ci/system-packages
 	@$(MAKE) --no-print-directory lint
+	@echo "Bringing up the container engine and the registry of the tests ..."
+	@.ci/engine --pip >/dev/null
 	$(BIN)/pytest -n $(JOBS)
 
 bench: .venv/installed

@@ -1,4 +1,4 @@
-"""How runs in containers end: well, badly, by a stop, by the loss of runner, engine or front door."""
+"""How runs in containers end: well, badly, by a stop, by the loss of runner or engine."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -84,11 +85,12 @@ def test_ten_gigabytes_of_declared_input_cost_no_copy(tmp_path: Path, image: Ima
         file.truncate(size - 4)
         file.seek(0, os.SEEK_END)
         file.write(b"last")
+    time.sleep(2.5)  # a file that was written just now is read at every look
     before = on_disk(made.root)
     project = made.project()
     folder = project.start_run(RunOptions("workflow.json", "all", sealed=True))
     tree = folder.path / "steps/big/tree"
-    wait_for((tree / "o/ready").exists, 300)
+    wait_for((tree / "o/ready").exists, 600)
     assert (tree / "data/big.bin").stat().st_size == 0, "the place that the file is laid over"
     assert on_disk(made.root) - before < 2**20
     (tree / "o/go").touch()

@@ -98,8 +98,9 @@ def rerun(
 ) -> Rerun:
     """Run a workflow again on a copy beside the repository, without any cache.
 
-    ``changed`` is what `changed_since_pinned` said, which keeps it from passing. The copy holds the tracked and the manifested files, not the whole tree, and none of the
-    outputs; hashes of the outputs are taken before.
+    ``changed`` is what `changed_since_pinned` said, which keeps it from passing. The copy holds the
+    tracked and the manifested files, not the whole tree, and none of the outputs; hashes of the
+    outputs are taken before.
     """
     refusal = _refusal(workflow)
     if refusal:

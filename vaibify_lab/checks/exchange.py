@@ -81,11 +81,13 @@ def _read(path: Path, limit: int) -> bytes | None:
         opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
-    with os.fdopen(opened, "rb") as file:
+    try:
         if not stat.S_ISREG(os.fstat(opened).st_mode):
             return None
-        try:
+        with os.fdopen(opened, "rb", closefd=False) as file:
             data = file.read(limit + 1)
-        except OSError:
-            return None
+    except OSError:
+        return None
+    finally:
+        os.close(opened)
     return data if len(data) <= limit else None

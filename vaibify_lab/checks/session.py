@@ -93,11 +93,11 @@ def _judge(command: Command, number: int, exchange: Path, ended: str) -> _Judged
     """Judge one command by its exit status and by every pytest session that it began."""
     status = read_status(exchange / f"{number}.status")
     if status is None:
-        return _Judged("unknown", None, (), ended or "the tests did not run to their end")
+        return _Judged("unknown", None, (), ended or "did not come to their end")
     reports = read_reports(exchange, number)
     if reports is None:
         outcome: _Outcome = "failed" if status else "unknown"
-        return _Judged(outcome, status, (), "what pytest reported cannot be read")
+        return _Judged(outcome, status, (), "left a report that cannot be read")
     if not reports:
         outcome = "failed" if status else "passed"
         text = f"ended with exit status {status}" if status else ""
@@ -115,11 +115,14 @@ def _of_sessions(status: int, reports: Sequence[Report]) -> _Judged:
         return _Judged("failed", status, tests, text or f"ended with exit status {odd[0]}")
     if None in statuses:
         outcome: _Outcome = "failed" if status else "unknown"
-        return _Judged(outcome, status, tests, "pytest did not come to its end")
+        return _Judged(outcome, status, tests, "did not come to their end")
     ran = any(test.outcome == "passed" for test in tests)
     if not ran or _NOTHING_COLLECTED in (status, *statuses):
         return _Judged(
-            "unknown", status, tests, "pytest collected no test" if ran else "no test ran"
+            "unknown",
+            status,
+            tests,
+            "collected no test in one of their sessions" if ran else "ran no test",
         )
     return _Judged("passed", status, tests)
 

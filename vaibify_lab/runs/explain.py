@@ -6,6 +6,7 @@ read, each cut to a length, so that no log makes this slow.
 
 from __future__ import annotations
 
+import errno
 import os
 import posixpath
 import re
@@ -117,6 +118,9 @@ def _cause(line: str) -> Reason | None:
         text = f"wrote where it may not: {shown(line[:300])}"
         action = "declare what it writes as an output, or set bWriteAnywhere"
         return Reason("read-only", text, None, action)
+    if os.strerror(errno.ENOSPC) in line:
+        text = f"filled the disk: {shown(line[:300])}"
+        return Reason("disk-full", text, None, "free some space")
     found = _PYTHON_MODULE.search(line)
     if found:
         action = "add it to requirements.in, then: jupyter vaibify envelope --only lock"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -117,7 +118,9 @@ class Judge:
         if not self.ended.detail:
             return reason
         # its own words may be missing, and why: the disk is full
-        return replace(reason, text=f"{reason.text} ({shown(self.ended.detail[:300])})")
+        text = f"{reason.text} ({shown(self.ended.detail[:300])})"
+        is_full = os.strerror(errno.ENOSPC) in self.ended.detail
+        return replace(reason, text=text, action="free some space" if is_full else reason.action)
 
     def _missed(self, *, certain: bool = False) -> Reason | None:
         """Return which files of the repository a sealed run did not find, told from its log.

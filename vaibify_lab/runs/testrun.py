@@ -51,7 +51,7 @@ class TestRun:
         try:
             found, cut_short = self._guarded(commands, hashes)
         except VaibifyError as error:
-            found = _all_unknown(commands, str(error))
+            found = _all_unknown(commands, f"could not be run: {error}")
         for category, result in found.items():
             self.context.journal.write(
                 "tests",
@@ -192,9 +192,9 @@ def _all_failed(found: Results, faults: Sequence[Reason]) -> Results:
 
 def _why_early(ended: Ended, timed_out: bool) -> str:
     if timed_out:
-        return "the tests were stopped after the step's time limit"
+        return "were stopped after the step's time limit"
     if ended.stopped:
-        return "the tests were stopped on request"
+        return "were stopped on request"
     if ended.lost or ended.returncode is None:
-        return ended.detail or "the engine was lost while the tests ran"
+        return f"were cut short: {ended.detail or 'the engine was lost'}"
     return ""

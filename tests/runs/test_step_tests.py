@@ -1,0 +1,216 @@
+"""The tests of a step, by real runs: what the marker says, and when it holds no longer."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.kit import Made
+from tests.runs.here import TIERS, marker, record, run_here, step
+from vaibify_lab.core.facts import CategoryResult
+
+TEST = (
+    "from conftest import limit\ndef test_it():\n    assert int(open('w/o.txt').read()) < limit()\n"
+)
+FILES: dict[str, str | bytes] = {
+    "data/in.txt": "1\n",
+    "tests/conftest.py": "def limit(): return 5\n",
+    "tests/test_it.py": TEST,
+    "tests/helper.py": "VALUE = 1\n",
+}
+PYTEST = "python -m pytest -q tests/test_it.py"
+
+
+def with_tests(*commands: str, **more: Any) -> list[dict[str, Any]]:
+    """Return one step with integrity tests."""
+    one = step("One", "cat data/in.txt > w/o.txt", out="w/o.txt", saInputDataFiles=["data/in.txt"])
+    del one["bNoTests"]
+    return [one | {"dictTests": {"dictIntegrity": {"saCommands": list(commands)}}} | more]
+
+
+def state(made: Made) -> tuple[str, str | None, str]:
+    """Return the state of the step's integrity tests, with the path and text of the reason."""
+    report = made.steps()["one"]
+    found = [one for one in report.reasons if one.code.startswith("integrity-")]
+    reason = found[0] if found else None
+    return report.integrity, reason.path if reason else None, reason.text if reason else ""
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_a_marker_says_what_was_tested_and_holds_while_that_is_so(
+    tmp_path: Path, tier: str
+) -> None:
+    made = Made.new(tmp_path / "p", with_tests(PYTEST), FILES)
+    ran = run_here(made, tier=tier)
+    assert ran.steps == {"one": "passed"}
+    assert state(made) == ("passed", None, "")
+    value = json.loads(made.read(".vaibify/test_markers/workflow/one.json"))
+    assert sorted(value) == [
+        "dictCategories",
+        "dictInputHashes",
+        "dictOutputHashes",
+        "dictTestHashes",
+        "sFormat",
+        "sRunId",
+        "sStep",
+        "sWhen",
+        "sWorkflow",
+    ]
+    assert value["dictCategories"] == {
+        "integrity": {
+            "iCollected": 1,
+            "iExitStatus": 0,
+            "listTests": [
+                {"sDetail": "", "sName": "tests/test_it.py::test_it", "sOutcome": "passed"}
+            ],
+            "saCommands": [PYTEST],
+            "sDetail": "",
+            "sOutcome": "passed",
+        }
+    }
+    assert list(value["dictOutputHashes"]) == ["w/o.txt"]
+    assert list(value["dictInputHashes"]) == ["data/in.txt"]
+    assert list(value["dictTestHashes"]) == ["tests/conftest.py", "tests/test_it.py"]
+    for path in ("tests/test_it.py", "tests/conftest.py", "w/o.txt", "data/in.txt"):
+        good = made.read(path)
+        made.write(path, good + "\n")
+        assert state(made) == (
+            "untested",
+            path,
+            f"integrity tests ran before {path} changed",
+        )
+        made.write(path, good)
+        assert state(made)[0] == "passed"
+    made.workflow(with_tests(PYTEST + " -x"))
+    assert state(made)[0] == "untested", "other commands"
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "text"),
+    [
+        (f"{PYTEST} || true", "failed", "integrity tests failed: tests/test_it.py::test_it"),
+        ("python -m pytest -q tests/helper.py || true", "untested", "integrity tests ran no test"),
+        ("python -m pytest -q tests/test_it.py -k none", "untested", "integrity tests ran no test"),
+        ("test -s w/missing.txt", "failed", "integrity tests failed: test -s w/missing.txt"),
+    ],
+)
+def test_what_did_not_pass(tmp_path: Path, command: str, code: str, text: str) -> None:
+    made = Made.new(tmp_path / "p", with_tests(command), {**FILES, "data/in.txt": "7\n"})
+    assert run_here(made).steps == {"one": "tests-failed"}
+    assert state(made) == (code, None, text)
+    assert made.states()["one"][0] == "current"
+    assert not made.steps()["one"].green
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_tests_that_write_what_is_not_theirs_vouch_for_nothing(tmp_path: Path, tier: str) -> None:
+    """Each of a step of its own, all of which pass by their exit status."""
+    writes = {
+        "output": ("echo 1 > {name}/o.txt", "{name}/o.txt"),
+        "in-folder": ("echo 1 > {name}/f/new.txt", "{name}/f/new.txt"),
+        "git": ("mkdir {name}/.git", "{name}/.git"),
+        "scratch": ("echo 1 > {name}/scratch.txt", ""),
+    }
+    steps = []
+    for name, (command, _) in writes.items():
+        make = f"echo 1 > {name}/o.txt; echo 1 > {name}/f/x.txt"
+        one = step(name, make, out=[f"{name}/o.txt", f"{name}/f/"])
+        del one["bNoTests"]
+        steps.append(one | {"saTestCommands": [command.format(name=name)]})
+    made = Made.new(tmp_path / "p", steps, {})
+    ran = run_here(made, tier=tier)
+    bad = {name: "tests-failed" for name in writes if name != "scratch"}
+    assert ran.steps == {**bad, "scratch": "passed"}
+    for name in bad:
+        result = marker(made, name).categories["integrity"]
+        path = writes[name][1].format(name=name)
+        assert result.outcome == "failed" and path in result.detail, (name, result)
+        assert made.steps()[name].unit_test != "passed"
+    assert not (made.root / "git/.git").exists()
+    assert made.steps()["scratch"].unit_test == "passed"
+    assert [one["path"] for one in ran.of("warning", "scratch")] == ["scratch/scratch.txt"]
+
+
+def test_tests_that_change_their_own_files_fail(tmp_path: Path) -> None:
+    command = "echo '# more' >> tests/test_it.py; true"
+    made = Made.new(tmp_path / "p", with_tests(command, sDirectory=""), FILES)
+    assert run_here(made, tier="plain").steps == {"one": "tests-failed"}
+    assert state(made)[0] != "passed"
+
+
+def test_the_categories_are_kept_apart_and_joined(tmp_path: Path) -> None:
+    one = with_tests("true")[0]
+    one["dictTests"]["dictQualitative"] = {"saCommands": ["true", "false"]}
+    one["dictTests"]["dictQuantitative"] = {"saCommands": ["true"]}
+    one["saTestCommands"] = ["test -s w/o.txt"]
+    made = Made.new(tmp_path / "p", [one], FILES)
+    run_here(made)
+    report = made.steps()["one"]
+    assert (report.integrity, report.qualitative, report.quantitative, report.unit_test) == (
+        "passed",
+        "failed",
+        "passed",
+        "failed",
+    )
+    found = marker(made, "one").categories
+    assert found["integrity"].commands == ("true", "test -s w/o.txt")
+    assert found["integrity"].collected == 2
+    before = found["quantitative"]
+    run_here(made, mode="all", tests_only=True, category="qualitative")
+    assert marker(made, "one").categories["quantitative"] == before
+    made.write("data/in.txt", "2\n")
+    run_here(made, mode="all", tests=False)
+    run_here(made, mode="all", tests_only=True, category="integrity")
+    assert list(marker(made, "one").categories) == ["integrity"], "the others saw other bytes"
+
+
+def test_a_stop_while_tests_run_costs_no_marker_that_holds(tmp_path: Path) -> None:
+    made = Made.new(tmp_path / "p", with_tests("[ ! -e slow.txt ] || sleep 60"), FILES)
+    assert run_here(made).steps == {"one": "passed"}
+    good = marker(made, "one").categories
+    made.write("slow.txt", "")
+
+    def stop() -> None:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            for journal in made.root.glob(".vaibify/local/runs/*/journal.jsonl"):
+                text = journal.read_text()
+                if "testsStarted" in text and "runComplete" not in text:
+                    (journal.parent / "stop").touch()
+                    return
+            time.sleep(0.05)
+
+    stopper = threading.Thread(target=stop)
+    stopper.start()
+    ran = run_here(made, mode="all", tests_only=True)
+    stopper.join()
+    assert ran.end["outcome"] == "interrupted"
+    assert marker(made, "one").categories == good
+
+
+def test_tests_have_the_steps_time_limit(tmp_path: Path) -> None:
+    made = Made.new(tmp_path / "p", with_tests("sleep 60", fTimeoutSeconds=0.5), FILES)
+    assert run_here(made).steps == {"one": "tests-failed"}
+    assert marker(made, "one").categories["integrity"] == CategoryResult(
+        "unknown", ("sleep 60",), None, 0, (), "were stopped after the step's time limit"
+    )
+    assert record(made, "one").outcome == "passed"
+
+
+def test_an_unreadable_marker_is_kept_and_said(tmp_path: Path) -> None:
+    made = Made.new(tmp_path / "p", with_tests("true"), FILES)
+    run_here(made)
+    made.write(".vaibify/test_markers/workflow/one.json", "<<<<<<< ours\n")
+    assert made.steps()["one"].integrity == "unknown"
+    ran = run_here(made, mode="all", tests_only=True)
+    (kept,) = (made.root / ".vaibify/local/replaced").iterdir()
+    assert kept.read_text() == "<<<<<<< ours\n"
+    assert ran.texts("warning", "one") == [
+        f"an unreadable test marker was kept as .vaibify/local/replaced/{kept.name}"
+    ]
+    assert made.steps()["one"].integrity == "passed"

@@ -79,8 +79,9 @@ class Sealed:
     def missed(self, stderr: str, *, certain: bool = False) -> tuple[str, ...]:
         """Return repository files that the log says were not found and that the run did not hold.
 
-        With ``certain``, only those in a message that a file or module is not there; else, when
-        there is no such message, also every other file that the last lines speak of.
+        With ``certain``, only those of exactly the path or module that a message says is not there;
+        else also those of the same name elsewhere and, without any such message, every other file
+        that the last lines speak of.
         """
         lines = _last_lines(stderr)
         names = [name for line in lines for name in _names_of_files(line)]
@@ -89,8 +90,8 @@ class Sealed:
         if names or modules:
             known = [path for path in self.files() if path not in self.held]
             for name in modules:
-                found.update(dict.fromkeys(_module_files(name, known)))
-            for name in names if not found else ():
+                found.update(dict.fromkeys(_module_files(name, known, certain=certain)))
+            for name in names if not found and not certain else ():
                 found.update(dict.fromkeys(_below_or_alike(name, known)))
         if not found and not certain:
             words = _WORD.findall("\n".join(lines[-15:]))
@@ -151,13 +152,15 @@ def _names_of_modules(line: str) -> list[str]:
     return names + [f"{package}.{name}" for name, package in _IMPORTED_NAME.findall(line)]
 
 
-def _module_files(name: str, known: list[str]) -> list[str]:
+def _module_files(name: str, known: list[str], *, certain: bool) -> list[str]:
     """Return the files that may be a module, or lie in it where it is a folder without a file."""
     path = name.replace(".", "/")
     whole = (f"/{path}.py", f"/{path}/__init__.py")
     exact = [one for one in known if f"/{one}".endswith(whole)]
+    if exact or certain:
+        return exact
     inside = [one for one in known if one.endswith(".py") and f"/{path}/" in f"/{one}"]
-    return exact or inside[:_NAMED]
+    return inside[:_NAMED]
 
 
 def _below_or_alike(name: str, known: list[str]) -> list[str]:

@@ -12,18 +12,9 @@ from typing import Any
 from vaibify_lab.core.errors import RunInProgress, VaibifyError
 from vaibify_lab.core.facts import FactFault, RunRecord
 from vaibify_lab.core.model import Step, Workflow
-<<<<<<< HEAD
-from vaibify_lab.engines.base import Handle
-from vaibify_lab.files.factstore import LOCAL
-from vaibify_lab.runs.aside import Aside, left_aside
-from vaibify_lab.runs.engine_choice import engine_of
-from vaibify_lab.runs.journal import JournalWriter, RunFolder, each_event, now
-=======
-from vaibify_lab.engines.base import Engine
 from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.runs.aside import Aside, left_aside
 from vaibify_lab.runs.journal import JournalWriter, each_event, now
->>>>>>> main
 from vaibify_lab.runs.live import Unfinished, unfinished
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.stopping import end_leftovers
@@ -46,13 +37,9 @@ def recover(opened: Opened, journal: JournalWriter) -> None:
     lost = unfinished(opened.tree.root)
     if lost is not None:
         _require_gone(lost)
-<<<<<<< HEAD
-        _end_leftovers(lost, journal)
-=======
-        for slug in end_leftovers(lost.folder, engine):
+        for slug in end_leftovers(lost):
             text = f"ended what run {lost.folder.run_id} left running"
             journal.write("note", step=slug, text=text)
->>>>>>> main
     for aside in left_aside(opened.tree):
         _restore(aside, journal)
     if lost is not None:
@@ -73,37 +60,6 @@ def _require_gone(run: Unfinished) -> None:
     raise RunInProgress(text, action=action)
 
 
-<<<<<<< HEAD
-def _end_leftovers(run: Unfinished, journal: JournalWriter) -> None:
-    described = run.started.get("engine")
-    engine = engine_of(described if isinstance(described, dict) else {})
-    for slug, state in _states(run.folder):
-        handle = engine.find(state)
-        if handle is not None and handle.poll() is None:
-            text = f"ended what run {run.folder.run_id} left running"
-            journal.write("note", step=slug, text=text)
-            _end(handle, state)
-
-
-def _end(handle: Handle, state: Path) -> None:
-    handle.stop()
-    deadline = time.monotonic() + _ENDING_SECONDS
-    while handle.poll() is None:
-        if time.monotonic() > deadline:
-            raise CannotCheck("processes of a lost run do not end", where=str(state))
-        time.sleep(0.02)
-
-
-def _states(folder: RunFolder) -> list[tuple[str, Path]]:
-    found = []
-    steps = folder.path / "steps"
-    for slug in sorted(os.listdir(steps)) if steps.is_dir() else []:
-        found += [(slug, state) for state in sorted((steps / slug).iterdir()) if state.is_dir()]
-    return found
-
-
-=======
->>>>>>> main
 def _restore(aside: Aside, journal: JournalWriter) -> None:
     fault = None if aside.is_empty() else aside.fault()
     if aside.is_empty() or (fault is None and aside.is_settled()):

@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 
 from vaibify_lab.core.errors import CannotCheck, NotPassed
-from vaibify_lab.engines.base import Engine, Handle
-from vaibify_lab.engines.local.engine import LocalEngine
+from vaibify_lab.engines.base import Handle
+from vaibify_lab.runs.engine_choice import engine_of
 from vaibify_lab.runs.hostfiles import os_errors
 from vaibify_lab.runs.journal import RunFolder
-from vaibify_lab.runs.live import unfinished
+from vaibify_lab.runs.live import Unfinished, unfinished
 from vaibify_lab.runs.opened import Opened
 
 _ENDING_SECONDS = 15.0
@@ -30,21 +30,23 @@ def stop(opened: Opened) -> RunFolder:
         with os_errors(str(run.folder.stop_request)):
             run.folder.stop_request.touch()
         return run.folder
-    if run is None or not end_leftovers(run.folder, LocalEngine("plain")):
+    if run is None or not end_leftovers(run):
         raise NotPassed("there is no run in progress")
     return run.folder
 
 
-def end_leftovers(folder: RunFolder, engine: Engine) -> list[str]:
+def end_leftovers(run: Unfinished) -> list[str]:
     """End what still runs of a run without a runner; return the steps it was of.
 
     Raises
     ------
     CannotCheck
-        When it does not end.
+        When it does not end, or its engine does not answer.
     """
+    described = run.started.get("engine")
+    engine = engine_of(described if isinstance(described, dict) else {})
     ended = []
-    for slug, state in _states(folder):
+    for slug, state in _states(run.folder):
         handle = engine.find(state)
         if handle is not None and handle.poll() is None:
             _end(handle, state)

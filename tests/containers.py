@@ -107,6 +107,12 @@ def base(engine_room: dict[str, str]) -> str:
 
 
 @pytest.fixture(scope="session")
+def shared(engine_room: dict[str, str]) -> str:
+    """Return the address of a registry that has the base images' layers already."""
+    return engine_room["VAIBIFY_TEST_REGISTRY"]
+
+
+@pytest.fixture(scope="session")
 def bare(engine_room: dict[str, str]) -> str:
     """Return the Id of an image with bash and Python and without pip."""
     return engine_room["VAIBIFY_TEST_HOST_ID"]

@@ -9,7 +9,8 @@ from tests.containers import (  # noqa: F401  fixtures
     base,
     client,
     engine_room,
-    registry,
+    shared,
+    unique,
 )
 from tests.engines.image.projects import INICONFIG, project
 from vaibify_lab.engines.image.terminal import container_name
@@ -34,14 +35,15 @@ def test_build_says_its_steps_and_pins(made):
     assert json.loads(made.read(".vaibify/environment.json"))["sImageOrigin"] == "built"
 
 
-def test_build_in_json_is_one_object_a_line(made, registry):  # noqa: F811
-    done = vaibify(made.root, "build", "--json", "--push", f"{registry.host}/trial:v1")
+def test_build_in_json_is_one_object_a_line(made, shared):  # noqa: F811
+    name = f"{shared}/{unique()}"
+    done = vaibify(made.root, "build", "--json", "--push", f"{name}:v1")
 
     events = [json.loads(line) for line in done.out.splitlines()]
     assert done.code == 0
     assert {event["event"] for event in events[:-1]} == {"buildLine"}
     assert events[-1]["event"] == "buildComplete"
-    assert events[-1]["registry_digest"].startswith(f"{registry.host}/trial@sha256:")
+    assert events[-1]["registry_digest"].startswith(f"{name}@sha256:")
 
 
 def test_build_that_fails_is_one_line(made):
@@ -161,10 +163,10 @@ def test_reproduce_with_the_engine_prints_what_the_requirement_prints(
     tmp_path,
     client,  # noqa: F811
     base,  # noqa: F811
-    registry,  # noqa: F811
+    shared,  # noqa: F811
 ):
     made = project(tmp_path / "p", base, INICONFIG)
-    built = vaibify(made.root, "build", "--push", f"{registry.host}/trial:v1")
+    built = vaibify(made.root, "build", "--push", f"{shared}/{unique()}:v1")
     made.run()
     made.project().envelope("environment")
     made.project().envelope("manifest")
@@ -174,9 +176,10 @@ def test_reproduce_with_the_engine_prints_what_the_requirement_prints(
     client.remove_image(environment["sRegistryDigest"], force=True)
 
     done = vaibify(clone.root, "reproduce")
-    registry.stop()
-    gone = vaibify(clone.root, "reproduce")
     no_engine = vaibify(clone.root, "reproduce", env={"DOCKER_HOST": "unix:///nowhere/x.sock"})
+    elsewhere = json.dumps(environment).replace(shared, "127.0.0.1:9")
+    clone.write(".vaibify/environment.json", elsewhere)
+    gone = vaibify(clone.root, "reproduce")
 
     reference = environment["sRegistryDigest"]
     short = f"{reference.partition('@')[0]}@sha256:{reference.rpartition(':')[2][:4]}..."

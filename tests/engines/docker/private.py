@@ -65,6 +65,7 @@ class PrivateEngine:
             [*apart, "bash", "-c", MANAGER, "manager", *place, *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            cwd=self.base,  # conmon leaves a file where it runs
             start_new_session=True,
         )
         self.start()

@@ -8,4 +8,5 @@ from tests.containers import (  # noqa: F401  fixtures
     image,
     python,
     registry,
+    shared,
 )

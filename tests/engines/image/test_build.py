@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.containers import unique
 from tests.engines.image.projects import INICONFIG, build, change, library, project
 from tests.kit import git
 from vaibify_lab.core.errors import (
@@ -99,7 +100,7 @@ def test_l02_missing_dependency_fails_the_build_and_is_named(tmp_path, client, b
 
 def test_a_step_that_fails_says_which_and_its_last_words(tmp_path, client, base):
     made = project(tmp_path / "p", base)
-    made.write("Dockerfile", f"FROM {base}\nRUN echo one; echo 'the reason' >&2; exit 7\n")
+    made.write("Dockerfile", f"FROM {base}\nRUN (echo one; echo 'the reason') >&2; exit 7\n")
 
     with pytest.raises(BuildFailed) as caught:
         build(made, client)
@@ -265,8 +266,8 @@ def test_own_dockerfile_gets_what_it_copies_and_fixed_bases(tmp_path, client, ba
 
     report = build(made, client)
 
-    base = client.inspect_image(base)["Id"]
-    assert [(one.name, one.pinned) for one in report.bases] == [(base, base)]
+    here = client.inspect_image(base)["Id"]
+    assert [(one.name, one.pinned) for one in report.bases] == [(base, here)]
     assert run(client, report.config_digest, "cd /; find there code -type f | sort") == (
         "code/deep/x.py\nthere/a.txt\nthere/requirements.lock\n"
     )
@@ -325,8 +326,8 @@ def test_an_image_with_another_version_and_one_with_more(tmp_path, client, base)
     )
 
 
-def test_base_by_tag_is_fixed_and_a_moved_one_is_said(tmp_path, client, registry, base):
-    name = f"{registry.host}/base"
+def test_base_by_tag_is_fixed_and_a_moved_one_is_said(tmp_path, client, shared, base):
+    name = f"{shared}/{unique()}"
     tag = f"{name}:slim"
     client.tag(base, name, "slim")
     _push(client, tag)
@@ -379,9 +380,9 @@ def test_pinning_rewrites_its_own_line_of_the_manifest_and_no_other(tmp_path, cl
     assert before.keys() == after.keys()
 
 
-def test_push_pins_the_registry_digest_and_a_new_image_loses_it(tmp_path, client, registry, base):
+def test_push_pins_the_registry_digest_and_a_new_image_loses_it(tmp_path, client, shared, base):
     made = project(tmp_path / "p", base)
-    ref = f"{registry.host}/trial:v1"
+    ref = f"{shared}/{unique()}:v1"
 
     pushed = build(made, client, push=ref)
     same = build(made, client)
@@ -389,7 +390,7 @@ def test_push_pins_the_registry_digest_and_a_new_image_loses_it(tmp_path, client
     made.write("vaibify.yml", made.read("vaibify.yml") + "containerUser: other\n")
     other = build(made, client)
 
-    assert pushed.registry_digest.startswith(f"{registry.host}/trial@sha256:")
+    assert pushed.registry_digest.startswith(f"{ref.removesuffix(':v1')}@sha256:")
     assert same.config_digest == pushed.config_digest
     assert (kept.registry_digest, kept.origin) == (pushed.registry_digest, "pushed")
     assert kept.image_name == ref

@@ -188,6 +188,7 @@ def test_any_stream_without_an_error_comes_to_an_end(stream):
 
 MISMATCH = """\
 ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE. If you have ...
+  Downloading six-1.16.0-py3-none-any.whl (6.0 kB)
     pytest-xdist[psutil]==3.6.1 from https://example.org/x.whl (from -r requirements.lock (line 1)):
         Expected sha256 aaaa
              Got        bbbbbbbbbbbbbbbbbbbb
@@ -227,7 +228,7 @@ def test_what_pip_says(said, code, package):
 def test_any_words_of_pip(lines):
     found = fault_in(lines)
 
-    assert found is None or found.package in ("pytest-xdist", "pluggy", "Expected", "Got", "x")
+    assert found is None or found.package in ("pytest-xdist", "pluggy")
 
 
 def test_an_image_against_a_lock():

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 _HASHES = "DO NOT MATCH THE HASHES"
 _UNPINNED = "must have their versions pinned"
 _UNHASHED = "hashes are required"
-_NAME = re.compile(r"^\s+([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?\s*([^\s]*)")
+_NAME = re.compile(  # four spaces: what pip says on standard output meanwhile has two or none
+    r"^ {4}([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?(\S*) (?:from |--hash=|\(from )"
+)
 _WANTED_BY = re.compile(r"\(from ([^()]*?)->")
 _GOT = re.compile(r"^\s+Got\s+([0-9a-f]{8,128})")
 _NO_MATCH = re.compile(r"ERROR: No matching distribution found for (\S+)")

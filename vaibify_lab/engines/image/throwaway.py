@@ -93,8 +93,16 @@ def _made(client: APIClient, image: str, command: list[str], network: bool) -> I
     try:
         yield str(made["Id"])
     finally:
-        with suppress(Exception):  # whatever happened, it must not hide the first reason
+        with _quietly():  # it must not hide the first reason
             client.remove_container(made["Id"], force=True, v=True)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    from docker.errors import DockerException
+
+    with suppress(DockerException, OSError):
+        yield
 
 
 def _start(client: APIClient, container: str, image: str) -> None:
@@ -136,7 +144,7 @@ def _listen(
 
 def _kill(client: APIClient, container: str, late: Event) -> None:
     late.set()
-    with suppress(Exception):  # it may have ended by itself
+    with _quietly():  # it may have ended by itself
         client.kill(container)
 
 

@@ -324,7 +324,8 @@ def test_programs(words, kind, text):
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["A=1"], ["time"], ["ls", "x"], ["env", "A=1"], ["xargs", "ls"]]
+    "words",
+    [[], ["A=1"], ["time"], ["ls", "x"], ["env", "A=1"], ["xargs", "ls"], ["source"]],
 )
 def test_no_program(words):
     assert program_of(words) is None

@@ -20,7 +20,14 @@ import pytest
 from tests.kit import CHAIN, CHAIN_FILES, Made, git
 from tests.runs.here import TIERS, Ran, record, request, run_here
 from vaibify_lab.core import jsonio
-from vaibify_lab.core.errors import DiskFull, NotPassed, RunInProgress, VaibifyError
+from vaibify_lab.core.errors import (
+    CannotCheck,
+    DiskFull,
+    NotPassed,
+    RunInProgress,
+    ToolFailed,
+    VaibifyError,
+)
 from vaibify_lab.files.factstore import FactStore
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.aside import Aside, left_aside
@@ -413,6 +420,32 @@ def test_a_second_run_at_once_is_told_who_runs_since_when(chain: Made) -> None:
     assert chain.states()["make"][0] == "running", "the run that was refused changes nothing"
     chain.project().stop_run()
     assert ended(folder)["outcome"] == "interrupted"
+
+
+def test_a_runner_that_cannot_start_says_why(
+    chain: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\necho first >&2\necho no such library >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(broken))
+    with pytest.raises(ToolFailed) as refused:
+        chain.project().start_run(RunOptions("workflow.json"))
+    assert refused.value.text == "the runner did not start: no such library"
+    assert str(refused.value.where).endswith("/runner.log")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
+    with pytest.raises(CannotCheck, match="cannot start the runner"):
+        chain.project().start_run(RunOptions("workflow.json"))
+    assert {one.run for one in chain.steps().values()} == {"current"}
+
+
+def test_a_machines_own_files_are_ignored_whatever_the_other_gitignore_says(chain: Made) -> None:
+    chain.write(".vaibify/.gitignore", "")
+    (chain.root / ".vaibify/local/.gitignore").unlink(missing_ok=True)
+    folder = chain.project().start_run(RunOptions("workflow.json"))
+    assert ended(folder)["outcome"] == "passed"
+    chain.commit()
+    assert not chain.project().opened.local_is_tracked()
 
 
 def test_what_a_dead_runner_left_of_its_lock_is_no_obstacle(chain: Made) -> None:

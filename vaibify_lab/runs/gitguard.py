@@ -12,6 +12,7 @@ from vaibify_lab.core.errors import ToolFailed
 from vaibify_lab.files.git import Repository
 from vaibify_lab.runs.writes import Stamp, stamp
 
+_LONGEST = 2**24  # bytes of a configuration; git's own are a few hundred
 # All other keys count as executing: git has dozens, and each version brings new ones.
 _HARMLESS = re.compile(
     r"(?:branch|color|column|advice)\..*|user\.(?:name|email)\n.*"
@@ -27,39 +28,39 @@ class GitGuard:
     repository: Repository
     top: tuple[int, ...] | None
     hooks: tuple[tuple[str, Stamp | None], ...]
-    config: tuple[Stamp | None, ...]
-    lines: tuple[str, ...]
+    config: tuple[bytes | None, ...]
 
     @classmethod
     def take(cls, repository: Repository) -> GitGuard:
-        """Look at it now."""
-        files = _config_files(repository)
-        return cls(
-            repository,
-            _top(repository),
-            _hooks(repository),
-            tuple(map(stamp, files)),
-            tuple(line for file in files for line in _lines(repository, file)),
-        )
+        """Look at it now; no process is started for that."""
+        return cls(repository, _top(repository), _hooks(repository), _config(repository))
 
     def changed(self) -> bool:
         """Tell whether any of it is different now."""
         if (_top(self.repository), _hooks(self.repository)) != (self.top, self.hooks):
             return True
-        files = _config_files(self.repository)
-        if tuple(map(stamp, files)) == self.config:
+        now = _config(self.repository)
+        if now == self.config:
             return False
         try:
-            now = tuple(line for file in files for line in _lines(self.repository, file))
+            return self._executing(now) != self._executing(self.config)
         except ToolFailed:
             return True  # a configuration that git cannot read was written
-        return now != self.lines
+
+    def _executing(self, config: tuple[bytes | None, ...]) -> list[list[str]]:
+        """Return the lines of each file that may make git run something."""
+        found = []
+        for data in config:
+            asked = ("config", "--file", "-", "--no-includes", "--list", "-z")
+            listed = self.repository.run(*asked, input=data or b"")
+            lines = listed.decode("utf-8", "surrogateescape").split("\0")
+            found.append(sorted(line for line in lines if not _HARMLESS.fullmatch(line)))
+        return found
 
 
 def _top(repository: Repository) -> tuple[int, ...] | None:
     """Return what tells the repository's own ``.git``, a folder or a file, from another."""
-    place = repository.root / ".git"
-    seen = stamp(place)
+    seen = stamp(repository.root / ".git")
     if seen is None or not stat.S_ISDIR(seen[4]):
         return seen
     return seen[3], stat.S_IFMT(seen[4])
@@ -71,12 +72,23 @@ def _hooks(repository: Repository) -> tuple[tuple[str, Stamp | None], ...]:
     return tuple((name, stamp(folder / name)) for name in names)
 
 
-def _config_files(repository: Repository) -> list[Path]:
-    files = [repository.common_dir / "config", repository.git_dir / "config.worktree"]
-    return [file for file in files if file.is_file()]
+def _config(repository: Repository) -> tuple[bytes | None, ...]:
+    places = (repository.common_dir / "config", repository.git_dir / "config.worktree")
+    return tuple(map(_content, places))
 
 
-def _lines(repository: Repository, file: Path) -> list[str]:
-    listed = repository.run("config", "--file", str(file), "--no-includes", "--list", "-z")
-    lines = listed.decode("utf-8", "surrogateescape").split("\0")
-    return sorted(line for line in lines if not _HARMLESS.fullmatch(line))
+def _content(path: Path) -> bytes | None:
+    """Return a file's bytes; None where there is none, or something that is no file."""
+    try:
+        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            return None
+        with os.fdopen(opened, "rb", closefd=False) as file:
+            return file.read(_LONGEST)
+    except OSError:
+        return None
+    finally:
+        os.close(opened)

@@ -152,6 +152,8 @@ class Guard:
 
     def _not_ignored(self, paths: list[str]) -> tuple[str, ...]:
         """Return the paths that git does not ignore; all of them where it cannot say any more."""
+        if not paths:
+            return ()
         try:
             return self.context.observer.not_ignored(paths)
         except VaibifyError:

@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
 from vaibify_lab.core import spec
 from vaibify_lab.core.errors import InvalidFile
 from vaibify_lab.core.spec import Anything, Either, Flag, Listed, Mapped, Number, Shape, Text
 from vaibify_lab.files.tree import Tree
 
 PATH = "vaibify.yml"
+_LONGEST = 2**17  # bytes; where PyYAML has no C, reading a megabyte takes half a minute
 _NAME = Text(100, 1, r"^[A-Za-z0-9][A-Za-z0-9._-]*$", "letters, digits, '.', '_' and '-'")
 _KEYS = Shape(
     {
@@ -59,7 +58,7 @@ def read_project_file(tree: Tree) -> ProjectFile:
     default = re.sub(r"[^A-Za-z0-9._-]+", "-", tree.root.name).strip("-.") or "project"
     if tree.lstat(PATH) is None:
         return ProjectFile(default)
-    value = _load(tree.read(PATH, 2**20))
+    value = _load(tree.read(PATH, _LONGEST))
     spec.read(_KEYS, value, PATH)
     warnings = tuple(_unknown(key, near) for key, near in _KEYS.unknown(value))
     return ProjectFile(
@@ -78,11 +77,19 @@ def is_name(text: str) -> bool:
 
 
 def _load(data: bytes) -> dict[str, Any]:
+    import yaml  # many projects have no such file, and every run starts a process
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         text = data.decode("utf-8")
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, loader)):
             raise InvalidFile("holds a YAML alias (*name), which is not read", where=PATH)
-        value = yaml.safe_load(text)
+        top = yaml.compose(text, loader)
+        keys = [key.value for key, _ in top.value] if isinstance(top, yaml.MappingNode) else []
+        twice = next((key for key in keys if keys.count(key) > 1), None)
+        if twice is not None:
+            raise InvalidFile(f"names the key {twice!r} twice", where=PATH)
+        value = yaml.load(text, loader)  # noqa: S506  a safe loader, whichever it is
     except UnicodeDecodeError:
         raise InvalidFile("is not UTF-8", where=PATH) from None
     except (yaml.YAMLError, RecursionError, ValueError) as error:

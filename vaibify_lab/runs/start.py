@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -10,8 +11,10 @@ from pathlib import Path
 
 from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import CannotCheck, DiskFull, ToolFailed
+from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.child import REQUEST
+from vaibify_lab.runs.explain import tail
 from vaibify_lab.runs.journal import RUNS, RunFolder, new_run_id, read_events
 from vaibify_lab.runs.options import RunOptions
 
@@ -30,6 +33,8 @@ def start_run(tree: Tree, options: RunOptions, person: str) -> RunFolder:
     run_id = new_run_id()
     if tree.lstat(GITIGNORE) is None:
         tree.write(GITIGNORE, b"local/\n")
+    if tree.lstat(f"{LOCAL}/.gitignore") is None:
+        tree.write(f"{LOCAL}/.gitignore", b"*\n")  # also where somebody edited the other one
     request = {"root": str(tree.root), "options": options.to_json(), "person": person}
     tree.write(f"{RUNS}/{run_id}/{REQUEST}", jsonio.dumps(request))
     folder = RunFolder(tree.root / RUNS / run_id)
@@ -37,11 +42,18 @@ def start_run(tree: Tree, options: RunOptions, person: str) -> RunFolder:
     deadline = time.monotonic() + _FIRST_EVENT_SECONDS
     while not read_events(folder):
         if runner.poll() is not None and not read_events(folder):
-            raise ToolFailed("the runner did not start", where=str(folder.path / "runner.log"))
+            raise _did_not_start(folder)
         if time.monotonic() > deadline:
             raise CannotCheck("the runner says nothing", where=str(folder.path / "runner.log"))
         time.sleep(0.01)
     return folder
+
+
+def _did_not_start(folder: RunFolder) -> ToolFailed:
+    log = folder.path / "runner.log"
+    lines = tail(log).strip().splitlines()
+    said = f": {lines[-1][:300]}" if lines else ""
+    return ToolFailed(f"the runner did not start{said}", where=str(log))
 
 
 def _spawn(folder: RunFolder) -> subprocess.Popen[bytes]:
@@ -57,4 +69,5 @@ def _spawn(folder: RunFolder) -> subprocess.Popen[bytes]:
                 start_new_session=True,
             )
     except OSError as error:
-        raise DiskFull(f"cannot start the runner: {error.strerror}", where=str(path)) from None
+        kind = DiskFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else CannotCheck
+        raise kind(f"cannot start the runner: {error.strerror}", where=str(path)) from None

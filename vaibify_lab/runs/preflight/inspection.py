@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 import os
 import platform
@@ -200,4 +199,6 @@ def _is_installed(module: str) -> bool:
 
 @cache
 def _distributions() -> Mapping[str, Sequence[str]]:
-    return importlib.metadata.packages_distributions()
+    from importlib import metadata  # asked for only when a module is missing
+
+    return metadata.packages_distributions()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -203,7 +205,11 @@ def test_an_output_cannot_be_a_reference():
 def test_as_run_fills_in_what_the_machine_decides_and_nothing_else():
     commands = ("{sRepoRoot}/a -j {iNumberOfCores} ${sRepoRoot} {other}",)
     assert as_run(commands, "/workspace/co2", 3) == ("/workspace/co2/a -j 3 ${sRepoRoot} {other}",)
-    assert as_run(("{sRepoRoot}",), r"/a\1{iNumberOfCores}", 2) == (r"/a\1{iNumberOfCores}",)
+    for quote in ("", "'", '"'):
+        for root in (r"/a\1{iNumberOfCores}", "/My Project", '/it\'s $HOME `x` "q" ü;&|'):
+            (command,) = as_run((f"printf %s {quote}{{sRepoRoot}}/a b{quote}",), root, 2)
+            done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+            assert done.stdout == f"{root}/a b".replace(" b", "b" if not quote else " b")
 
 
 def test_text_that_would_grow_without_end_is_refused():

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from vaibify_lab.core.errors import InvalidFile
+from vaibify_lab.core.quoting import fill
 
 _TOKEN = re.compile(
     r"(?<!\$)\{(?:(?:Step(?P<number>[0-9]{1,6})|step:(?P<slug>[^{}.\n]{1,200}))"
@@ -131,10 +132,12 @@ class Expander:
 
 
 def as_run(commands: Iterable[str], root: str, cores: int) -> tuple[str, ...]:
-    """Return commands as a shell gets them: the root and the number of cores filled in."""
-    values = {"{" + ROOT + "}": root, "{" + CORES + "}": str(cores)}
-    pattern = re.compile(r"(?<!\$)(?:" + "|".join(map(re.escape, values)) + ")")
-    return tuple(pattern.sub(lambda match: values[match[0]], command) for command in commands)
+    """Return commands as a shell gets them: the root and the number of cores filled in.
+
+    A root with a space or another special character stays one word, inside quotes and out.
+    """
+    values = {ROOT: root, CORES: str(cores)}
+    return tuple(fill(command, values) for command in commands)
 
 
 def stems_of(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:

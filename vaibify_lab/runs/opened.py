@@ -107,7 +107,7 @@ class Opened:
         workflow = workflow_file.parse(self.tree.read(path), path)
         stem = workflow.stem
         for other in self.workflow_paths():
-            same = other.rsplit("/", 1)[-1].removesuffix(".json") == stem
+            same = other.rsplit("/", 1)[-1].removesuffix(".json").casefold() == stem.casefold()
             if other != path and same:
                 text = f"has the same file name as {other}, and so the same facts"
                 raise InvalidFile(text, where=path, action="rename one of the two files")

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
 import signal
-import socket
 import sys
 import threading
 import time
@@ -19,8 +16,9 @@ from vaibify_lab.envelope.environment import EnvironmentFile
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs import enveloping, turning
 from vaibify_lab.runs.belonging import hand_over_local
+from vaibify_lab.runs.circumstances import circumstance, cores, processors, protected
 from vaibify_lab.runs.cleaning import clean
-from vaibify_lab.runs.context import Busy, Circumstance, Protected, RunContext
+from vaibify_lab.runs.context import Busy, RunContext
 from vaibify_lab.runs.engine_choice import Chosen, choose
 from vaibify_lab.runs.execute import Scheduler, watch_stop
 from vaibify_lab.runs.guard import prevents
@@ -32,7 +30,7 @@ from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.plan import Planned, plan
 from vaibify_lab.runs.preflight import preflight
-from vaibify_lab.runs.processes import ProcessId, machine_id
+from vaibify_lab.runs.processes import ProcessId
 from vaibify_lab.runs.recover import recover
 
 KEPT_RUNS = 50
@@ -171,28 +169,11 @@ class Runner:
             folder=self.folder,
             journal=self.journal,
             options=self.options,
-            around=self._around(opened, look, chosen, epoch),
-            cores=_cores(look.workflow.cores),
-            protected=_protected(opened),
+            around=circumstance(self.person, look, epoch, chosen.lock),
+            cores=cores(look.workflow.cores),
+            protected=protected(opened),
             busy=Busy(),
             stopping=self.stopping,
-        )
-
-    def _around(self, opened: Opened, look: Look, chosen: Chosen, epoch: int) -> Circumstance:
-        system = platform.uname()
-        return Circumstance(
-            person=self.person,
-            machine={"host": socket.gethostname(), "id": machine_id()},
-            host={
-                "system": system.system,
-                "kernel": system.release,
-                "machine": system.machine,
-                "cpus": str(os.cpu_count() or 1),
-                "libc": " ".join(platform.libc_ver()).strip(),
-            },
-            epoch=epoch,
-            lock=chosen.lock,
-            image=look.world.image,
         )
 
     def _walk(self, context: RunContext, planned: tuple[Planned, ...]) -> dict[str, str]:
@@ -201,7 +182,7 @@ class Runner:
         ended = threading.Event()
         watcher = threading.Thread(target=watch_stop, args=(context, ended), daemon=True)
         watcher.start()
-        jobs = self.options.jobs or context.workflow.jobs or _processors()
+        jobs = self.options.jobs or context.workflow.jobs or processors()
         try:
             return dict(Scheduler(context, planned, max(1, jobs)).run())
         finally:
@@ -216,34 +197,6 @@ class Runner:
             outcome = "interrupted"
         self.journal.write("runComplete", outcome=outcome, steps=outcomes)
         return 0 if outcome == "passed" else 1
-
-
-def _cores(asked: int) -> int:
-    return max(1, _processors() - 1) if asked < 1 else asked
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _protected(opened: Opened) -> Protected:
-    """Return what no step may write unless it declares it: workflows, envelope, all that is named.
-
-    Of every workflow of the repository; one that cannot be read protects itself alone.
-    """
-    files = set(opened.workflow_paths()) | {enveloping.MANIFEST, *enveloping.ALONGSIDE}
-    folders: set[str] = set()
-    for path in opened.workflow_paths():
-        with suppress(VaibifyError):
-            for step in opened.workflow(path).steps:
-                declared = (*step.outputs, *step.declared_inputs)
-                folders.update(one for one in declared if one.endswith("/"))
-                files.update(one for one in declared if not one.endswith("/"))
-                files.update(opened.observer.code_of(step).files)
-                files.update(opened.observer.test_files(step))
-    return Protected(frozenset(files), tuple(sorted(folders)))
 
 
 def _prune(root: Path, current: RunFolder) -> None:

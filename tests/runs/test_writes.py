@@ -31,6 +31,7 @@ TARGETS = {
     "marker": (".vaibify/test_markers/workflow/other.json", "fact-changed"),
     "sign-off": (".vaibify/sign_offs/workflow/sign-off.json", "fact-changed"),
     "seconds-record": (".vaibify/records/second/one.json", "forbidden-write"),
+    "seconds-output": ("s.txt", "forbidden-write"),
     "hook": (".git/hooks/post-commit", "git-changed"),
 }
 FILES: dict[str, str | bytes] = {

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tests.kit import CHAIN, CHAIN_FILES, Made, git
-from tests.runs.here import TIERS, Ran, record, request, run_here
+from tests.runs.here import TIERS, Ran, record, request, run_here, step
 from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import (
     CannotCheck,
@@ -625,6 +625,53 @@ def test_no_room_for_a_sealed_tree(tiny: Path, monkeypatch: pytest.MonkeyPatch) 
     assert made.read("out/a.txt") == "2\n"
     assert not list(ran.folder.path.glob("steps/*/tree"))
     all_whole(made)
+
+
+@pytest.mark.parametrize("nth", [1, 2, 3])
+def test_no_room_to_move_old_outputs_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nth: int
+) -> None:
+    """The first thing that is written is the list of them, then two outputs are moved."""
+    outputs = ["o/a.txt", "o/b.txt"]
+    made = Made.new(tmp_path / "p", [step("One", "echo 1 > o/a.txt", out=outputs)], {})
+    for path in outputs:
+        made.write(path, "old\n")
+    count = itertools.count(1)
+
+    def full(method: str) -> None:
+        original = getattr(Tree, method)
+
+        def failing(tree: Tree, path: str, *args: Any) -> Any:
+            if ".vaibify/local/aside/" in f"{path}{args[:1]}" and next(count) == nth:
+                raise DiskFull("cannot be written: no space is left", where=path)
+            return original(tree, path, *args)
+
+        monkeypatch.setattr(Tree, method, failing)
+
+    full("write")
+    full("move")
+    assert run_here(made).steps == {"one": "failed"}
+    assert record(made, "one").reason_code == "disk-full"
+    assert [made.read(path) for path in outputs] == ["old\n", "old\n"]
+    assert list(left_aside(Tree(made.root))) == []
+
+
+def test_no_room_to_keep_what_a_failed_run_wrote(
+    chain: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then it goes: the old output comes back in any case."""
+    chain.write("make.sh", "echo half > out/a.txt; exit 1\n")
+    move = Tree.move
+
+    def failing(tree: Tree, source: str, target: str) -> None:
+        if "/leftovers/" in target:
+            raise DiskFull("cannot be written: no space is left", where=target)
+        move(tree, source, target)
+
+    monkeypatch.setattr(Tree, "move", failing)
+    assert run_here(chain).steps["make"] == "failed"
+    assert chain.read("out/a.txt") == "2\n"
+    assert record(chain, "make").reason_code == "exit"
 
 
 # --- what a repository ships

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import threading
 import time
 from pathlib import Path
@@ -21,6 +22,7 @@ from vaibify_lab.runs.journal import (
     RunFolder,
     each_event,
     follow,
+    new_run_id,
     read_events,
     run_folders,
 )
@@ -267,8 +269,16 @@ def test_old_runs_go_and_the_newest_stay(tmp_path: Path, monkeypatch: pytest.Mon
     made = Made.new(tmp_path / "p", [step("One", "echo 1 > o", out="o")], {})
     folders = [run_here(made, mode="all").folder for _ in range(5)]
     kept = [one.run_id for one in run_folders(made.root)]
-    assert kept == sorted(kept) and folders[-1].run_id in kept and len(kept) == 3
-    assert folders[0].run_id not in kept
+    assert kept == [one.run_id for one in folders[2:]]
+
+
+def test_names_of_runs_sort_by_time() -> None:
+    names = []
+    for _ in range(40):
+        names.append(new_run_id())
+        time.sleep(0.001)
+    assert names == sorted(names) and len(set(names)) == 40
+    assert all(re.fullmatch(r"\d{8}T\d{6}-[0-9a-f]{8}", name) for name in names)
 
 
 def test_a_journal_of_a_long_and_noisy_step_stays_short(tmp_path: Path) -> None:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +35,7 @@ TARGETS = {
     "marker": (".vaibify/test_markers/workflow/other.json", "fact-changed"),
     "sign-off": (".vaibify/sign_offs/workflow/sign-off.json", "fact-changed"),
     "seconds-record": (".vaibify/records/second/one.json", "forbidden-write"),
+    "seconds-output": ("s.txt", "forbidden-write"),
     "hook": (".git/hooks/post-commit", "git-changed"),
 }
 FILES: dict[str, str | bytes] = {
@@ -387,12 +392,17 @@ def test_write_anywhere_lets_a_step_write_and_still_not_what_belongs_to_others(
     assert "data/in.txt" in record(made, "bad").reason
 
 
-def test_a_read_only_folder_that_a_step_leaves_can_still_be_moved(tmp_path: Path) -> None:
-    """As anybody but root: a folder without the right to write cannot be renamed elsewhere."""
-    import subprocess
-    import sys
+@pytest.fixture
+def open_place() -> Iterator[Path]:
+    """Give a folder that everybody can reach; pytest's own are root's."""
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o755)
+        yield Path(place)
 
-    made = Made.new(tmp_path / "p", [step("One", "true", out="out/")], {"out/a.txt": "old\n"})
+
+def test_a_read_only_folder_that_a_step_leaves_can_still_be_moved(open_place: Path) -> None:
+    """As anybody but root: a folder without the right to write cannot be renamed elsewhere."""
+    made = Made.new(open_place / "p", [step("One", "true", out="out/")], {"out/a.txt": "old\n"})
     script = (
         "import os, sys\n"
         "from pathlib import Path\n"
@@ -408,8 +418,6 @@ def test_a_read_only_folder_that_a_step_leaves_can_still_be_moved(tmp_path: Path
     for here, _, files in os.walk(made.root):
         for path in (here, *(os.path.join(here, name) for name in files)):
             os.chown(path, 65534, 65534)
-    for folder in [tmp_path, *tmp_path.parents][:3]:
-        folder.chmod(folder.stat().st_mode | 0o111)
     done = subprocess.run(
         [sys.executable, "-c", script, str(made.root)],
         cwd=made.root,

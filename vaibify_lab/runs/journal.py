@@ -34,8 +34,13 @@ def now() -> str:
 
 
 def new_run_id() -> str:
-    """Return a name for a run: sorts by time, unique on and beyond this machine."""
-    return datetime.now(UTC).strftime("%Y%m%dT%H%M%S") + "-" + os.urandom(4).hex()
+    """Return a name for a run: sorts by time, unique on and beyond this machine.
+
+    Of the eight digits at its end four are the fraction of the second, four are chance.
+    """
+    moment = datetime.now(UTC)
+    fraction = moment.microsecond * 2**16 // 10**6
+    return f"{moment:%Y%m%dT%H%M%S}-{fraction:04x}{os.urandom(2).hex()}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -447,7 +447,7 @@ SCENES: dict[str, SceneMaker] = {
         MARKER,
     ),
     "no test to run": as_it_is,
-    "containers": as_it_is,
+    "a container without an image": as_it_is,
     "nothing to stop": as_it_is,
     "no run to show": as_it_is,
     "signing without a verdict": as_it_is,

@@ -863,7 +863,7 @@ def test_local_files_that_git_tracks(root: Path) -> None:
             "warning",
             "local-tracked",
             "git tracks '.vaibify/local/runs/x/journal.jsonl': files in .vaibify/local are one "
-            "machine's own and not believed; git rm -r --cached .vaibify/local",
+            "machine's own and not believed; git rm -r .vaibify/local",
         )
     ]
 

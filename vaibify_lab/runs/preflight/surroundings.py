@@ -80,5 +80,5 @@ def _git(inspection: Inspection) -> Iterator[Finding]:
     tracked = next((path for path in index if path.startswith(f"{LOCAL}/")), None)
     if tracked is not None:
         text = f"git tracks {tracked!r}: files in {LOCAL} are one machine's own and not believed"
-        action = f"git rm -r --cached {LOCAL}"
+        action = f"git rm -r {LOCAL}"
         yield Finding("warning", "local-tracked", text, None, tracked, action)

@@ -157,7 +157,7 @@ class Project:
         """
         if self.opened.local_is_tracked():
             text = "is tracked by git, so what lies there is not believed"
-            action = f"git rm -r -q --cached {LOCAL}"
+            action = f"git rm -r -q {LOCAL}"
             raise NotPassed(text, where=LOCAL, action=action)
         return run_folders(self.root)
 

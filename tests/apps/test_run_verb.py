@@ -297,7 +297,7 @@ def test_a_journal_that_the_repository_ships_is_not_believed(chain: Made) -> Non
     assert (done.code, done.err) == (
         1,
         "jupyter vaibify log: .vaibify/local: is tracked by git, so what lies there is not "
-        "believed; git rm -r -q --cached .vaibify/local\n",
+        "believed; git rm -r -q .vaibify/local\n",
     )
 
 

@@ -292,6 +292,7 @@ def test_runs_are_listed_and_logged(chain: Made) -> None:
 def test_a_journal_that_the_repository_ships_is_not_believed(chain: Made) -> None:
     assert vaibify(chain.root, "run").code == 0
     chain.write(".vaibify/.gitignore", "")
+    (chain.root / ".vaibify/local/.gitignore").unlink()
     chain.commit()
     done = vaibify(chain.root, "log")
     assert (done.code, done.err) == (

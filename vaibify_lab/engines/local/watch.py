@@ -158,7 +158,8 @@ class Watch:
             return None, "its first process could not be killed"
         code = os.waitstatus_to_exitcode(self._status)
         self._group()  # reads what bubblewrap reported last
-        if code >= 0 and self._sandboxed and b'"exit-code"' not in self._sandbox_said:
+        begun = not self._sandboxed or b'"exit-code"' in self._sandbox_said
+        if code >= 0 and not begun and not self._termed:  # a stop may come before it begins
             return None, "bubblewrap could not start the step; stderr says why"
         return (code if code >= 0 else 128 - code), ""
 

@@ -71,6 +71,7 @@ class StepReport:
     sealed: bool = False
     enabled: bool = True
     in_pinned_image: bool = False
+    tests_due: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON answer's form, with the requirement documents' names."""

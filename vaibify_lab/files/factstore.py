@@ -16,6 +16,7 @@ from vaibify_lab.files.tree import Tree
 
 RECORDS, MARKERS, SIGN_OFFS = "records", "test_markers", "sign_offs"
 LOCAL = ".vaibify/local"
+DRAFTS = f"{LOCAL}/drafts"
 _LIMIT = 16 * 2**20
 _Fact = TypeVar("_Fact")
 _Stamp = tuple[int, int, int, int, int]

@@ -57,26 +57,30 @@ class Scheduler:
     def _settle_or_start(self, slug: str, pool: ThreadPoolExecutor) -> bool:
         step = self.context.workflow.by_slug[slug]
         planned = self._waiting[slug]
-        if planned.action == "skip":
+        if planned.is_idle:
             return self._end(slug, "skipped", planned.why)
         if self.context.stopping.is_set():
             return self._end(slug, "interrupted", "the run was stopped before it began")
-        pending = [one for one in step.parents if one in self._waiting or self._is_running(one)]
-        if pending:
+        if any(one in self._waiting or self._is_running(one) for one in step.parents):
             return False
-        stopped = [one for one in step.parents if self.outcomes.get(one) in _STOPS]
-        if stopped and not self.context.options.tests_only:
-            text = f"upstream step {stopped[0]!r} {_participle(self.outcomes[stopped[0]])}"
-            return self._end(slug, "blocked", text)
+        if (why := self._why_blocked(step)) is not None:
+            return self._end(slug, "blocked", why)
+        needed = planned.action == "run"
         if planned.action == "if-needed":
-            needed = self._why_needed(step)
-            if needed is None:
+            needed = self._why_needed(step) is not None
+            if not needed and not planned.tests_due:
                 return self._end(slug, "skipped", "what it consumes is what it last consumed")
         if self._nests(step):
             return False
         del self._waiting[slug]
-        self._running[pool.submit(self._one, step)] = slug
+        self._running[pool.submit(self._one, step, tests_alone=not needed)] = slug
         return True
+
+    def _why_blocked(self, step: Step) -> str | None:
+        stopped = [one for one in step.parents if self.outcomes.get(one) in _STOPS]
+        if not stopped or self.context.options.tests_only:
+            return None
+        return f"upstream step {stopped[0]!r} {_participle(self.outcomes[stopped[0]])}"
 
     def _is_running(self, slug: str) -> bool:
         return slug in self._running.values()
@@ -115,11 +119,12 @@ class Scheduler:
         found = self.context.facts.load([step.slug]).records.get(step.slug)
         return None if isinstance(found, FactFault) else found
 
-    def _one(self, step: Step) -> StepOutcome:
-        """Run one step and its tests; called in a thread of its own."""
+    def _one(self, step: Step, *, tests_alone: bool) -> StepOutcome:
+        """Run one step and its tests, or those alone; called in a thread of its own."""
         write = self.context.journal.write
         try:
-            outcome = self._made(step)
+            alone = tests_alone or self.context.options.tests_only
+            outcome = self._tests(step, "passed") if alone else self._made(step)
         except VaibifyError as error:
             outcome = "failed"
             write("stepFail", step=step.slug, code=error.code, text=str(error), outcome=outcome)
@@ -128,8 +133,6 @@ class Scheduler:
 
     def _made(self, step: Step) -> StepOutcome:
         options = self.context.options
-        if options.tests_only:
-            return self._tests(step, "passed")
         if options.twice:
             return self._twice(step)
         return self._once(step, tests=options.tests)

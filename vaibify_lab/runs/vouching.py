@@ -78,13 +78,14 @@ def sign_off(
     if to_sign(opened, workflow_path, seen.slug) != seen:
         text = f"the outputs of {seen.slug!r} changed since they were shown"
         raise BytesChanged(text, action="look at them again")
-    before = turning.all_are_green(opened)
+    before = turning.were_green(opened)
     workflow = opened.workflow(workflow_path)
     entry = SignOff(verdict, by, now(), seen.run_id, seen.hashes, note, server_identity)
     entry = _signed(opened, entry, workflow.stem, seen.slug)
     store = opened.facts_of(workflow)
     old = store.load([seen.slug]).sign_offs.get(seen.slug)
     earlier = old.entries if isinstance(old, SignOffs) else ()
+    turning.begin(opened, before)
     store.write_sign_offs(SignOffs(workflow.stem, seen.slug, (*earlier, entry)))
     turning.envelope_if_turned_green(opened, before)
     return entry

@@ -7,3 +7,7 @@ container may have none of them.
 from vaibify_lab._version import __version__
 
 __all__ = ["__version__"]
+
+
+def _jupyter_labextension_paths() -> list[dict[str, str]]:
+    return [{"src": "labextension", "dest": "vaibify-lab"}]

@@ -16,3 +16,7 @@ def _jupyter_server_extension_points() -> list[dict[str, Any]]:
     from vaibify_lab.extension import VaibifyApp
 
     return [{"module": "vaibify_lab.extension", "app": VaibifyApp}]
+
+
+def _jupyter_labextension_paths() -> list[dict[str, str]]:
+    return [{"src": "labextension", "dest": "vaibify-lab"}]

@@ -204,14 +204,19 @@ class Project:
         return write_workflow(self.opened, self.path, seen, text=text, document=document)
 
     def envelope(
-        self, only: Part | None = None, progress: Callable[[str], None] | None = None
+        self,
+        only: Part | None = None,
+        progress: Callable[[str], None] | None = None,
+        *,
+        allow_build: bool = False,
     ) -> list[tuple[str, str]]:
         """Write the envelope, or one part and the manifest that lists it.
 
-        Returns what was written: (path, what is in it).
+        Returns what was written: (path, what is in it). ``allow_build`` lets packages without a
+        wheel run their build's code on this machine.
         """
         running.require_idle(self.opened)
-        return writing.write_envelope(self.opened, only, progress)
+        return writing.write_envelope(self.opened, only, progress, allow_build=allow_build)
 
     def build(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from vaibify_lab.ceremony.check import check
 from vaibify_lab.ceremony.reproduce import Asked, Reproduction, Telling, reproduce
@@ -13,6 +13,7 @@ from vaibify_lab.core.facts import SignOff
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
 from vaibify_lab.project import running, writing
+from vaibify_lab.project.file_status import FileStatus, file_status
 from vaibify_lab.project.report import Report, find_step, report_on
 from vaibify_lab.project.writing import Part
 from vaibify_lab.runs import vouching
@@ -46,6 +47,13 @@ class Project:
         self.opened = Opened(start, cached=cached)
         self._named = workflow
 
+    @classmethod
+    def of(cls, opened: Opened, workflow: str) -> Self:
+        """Return a workflow's project in a repository that is open already."""
+        project = cls.__new__(cls)
+        project.opened, project._named = opened, workflow
+        return project
+
     @property
     def path(self) -> str:
         """The workflow file's repository path."""
@@ -68,6 +76,10 @@ class Project:
         """Return what is true now, with the ladder."""
         return report_on(self.opened, self.look())
 
+    def file_status(self) -> FileStatus:
+        """Return the report with what a poll wants beside it."""
+        return file_status(self.opened, self.look())
+
     def step(self, name: str) -> Step:
         """Return a step by slug, name or StepNN.
 
@@ -81,15 +93,22 @@ class Project:
         """Return who acts here: git's identity, else the account's name."""
         return self.opened.repository.identity() or getpass.getuser()
 
-    def start_run(self, options: RunOptions) -> RunFolder:
+    def start_run(self, options: RunOptions, person: str | None = None) -> RunFolder:
         """Start a detached run and return its folder.
+
+        Parameters
+        ----------
+        options : RunOptions
+            What to run, and how.
+        person : str, optional
+            Who asks; by default `person`.
 
         Raises
         ------
         VaibifyError
             When the runner refuses at once (a run in progress).
         """
-        return running.begin(self.opened, options, self.person())
+        return running.begin(self.opened, options, person or self.person())
 
     def events(self, folder: RunFolder) -> Iterator[dict[str, Any] | None]:
         """Yield a run's events to its end; None whenever nothing is new."""
@@ -132,15 +151,15 @@ class Project:
         """Return the latest run; None also where git tracks this machine's files."""
         return running.latest(self.opened)
 
-    def stop_run(self) -> RunFolder:
+    def stop_run(self, run_id: str | None = None) -> RunFolder:
         """Ask the run in progress to stop; end what one left running that lost its runner.
 
         Raises
         ------
         NotPassed
-            When there is none.
+            When there is none, or not the one that is named.
         """
-        return stop(self.opened)
+        return stop(self.opened, run_id)
 
     def acknowledge(self, slugs: Sequence[str] = ()) -> list[str]:
         """Mark interrupted and failed steps (all, or those named) as seen; return which were."""

@@ -197,7 +197,12 @@ export interface IEnvelope {
 }
 
 export interface IImage {
-  engine: { state: 'ok' | 'missing'; name: string | null; version: string | null; error: IFault | null };
+  engine: {
+    state: 'ok' | 'missing';
+    name: string | null;
+    version: string | null;
+    error: IFault | null;
+  };
   pinned: {
     name: string;
     config_digest: string;

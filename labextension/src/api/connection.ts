@@ -78,7 +78,9 @@ function refusal(response: Response, text: string): Refusal {
   const status = `${response.status} ${response.statusText}`.trim();
   return new Refusal(
     response.status,
-    fault?.text ? fault : { code: `http-${response.status}`, text: `the server answered ${status}` },
+    fault?.text
+      ? fault
+      : { code: `http-${response.status}`, text: `the server answered ${status}` },
     body
   );
 }

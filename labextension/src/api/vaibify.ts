@@ -38,7 +38,7 @@ export class Api {
     return this.delete(of(project, 'runs', run));
   }
 
-  acknowledge(project: string, steps: string[]): Promise<unknown> {
+  acknowledge(project: string, steps?: string[]): Promise<unknown> {
     return this.post(of(project, 'acknowledge'), { steps });
   }
 
@@ -49,7 +49,13 @@ export class Api {
   signOff(
     project: string,
     slug: string,
-    word: { verdict: string; run_id: string; hashes: Record<string, string>; by: string; note: string }
+    word: {
+      verdict: string;
+      run_id: string;
+      hashes: Record<string, string>;
+      by: string;
+      note: string;
+    }
   ): Promise<{ sign_off: answers.ISignOff }> {
     return this.post(of(project, 'steps', slug, 'sign-offs'), word);
   }

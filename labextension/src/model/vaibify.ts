@@ -35,9 +35,9 @@ export class Vaibify implements IVaibify {
     this.detail = new Detail(this.api);
     this.live = new LiveRun(settings);
     this.jobs = new Jobs(this.api);
-    this.search = new Poll({
+    this.poll = new Poll({
       auto: false,
-      factory: () => (this.project.value ? Promise.resolve() : this.find()),
+      factory: () => this.search(),
       frequency: { interval: NO_PROJECT_LOOK, backoff: true, max: 6 * NO_PROJECT_LOOK },
       standby: 'when-hidden',
       name: 'vaibify-lab:projects'
@@ -58,7 +58,7 @@ export class Vaibify implements IVaibify {
 
   /** Begin to look. */
   start(): void {
-    void this.search.start();
+    void this.poll.start();
   }
 
   async find(): Promise<void> {
@@ -70,7 +70,6 @@ export class Vaibify implements IVaibify {
       this.open(chosen(found, this.project.value?.id ?? null, this.memory.remembered));
     } catch (error) {
       this.fault.set(asRefusal(error));
-      throw error;
     }
   }
 
@@ -86,15 +85,25 @@ export class Vaibify implements IVaibify {
   }
 
   dispose(): void {
-    this.search.dispose();
+    this.poll.dispose();
     this.status.dispose();
     this.live.clear();
     this.jobs.clear();
+  }
+
+  /** While no project is open one may appear. */
+  private async search(): Promise<void> {
+    if (!this.project.value) {
+      await this.find();
+    }
+    if (this.fault.value) {
+      throw this.fault.value; // ask less often
+    }
   }
 
   private readStep(): Promise<void> {
     return this.detail.load(this.project.value?.id ?? null, this.step.value);
   }
 
-  private readonly search: Poll;
+  private readonly poll: Poll;
 }

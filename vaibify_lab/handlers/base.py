@@ -111,6 +111,10 @@ class Common(JupyterHandler):
             raise UsageError(f"{name}: expected a whole number, found {given[:40]!r}")
         return int(given)
 
+    def get_login_url(self) -> str:
+        """Refuse who is not logged in, instead of sending them to a page to log in."""
+        raise web.HTTPError(403)
+
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Send what went wrong as JSON, with the status that it has."""
         raised = kwargs.get("exc_info", (None, None, None))[1]

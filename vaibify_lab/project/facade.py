@@ -13,6 +13,7 @@ from vaibify_lab.core.facts import SignOff
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
 from vaibify_lab.project import running, writing
+from vaibify_lab.project.editing import write_workflow
 from vaibify_lab.project.file_status import FileStatus, file_status
 from vaibify_lab.project.report import Report, find_step, report_on
 from vaibify_lab.project.writing import Part
@@ -190,15 +191,32 @@ class Project:
             server_identity=server_identity,
         )
 
+    def write_workflow(
+        self, seen: str, *, text: str | None = None, document: Any = None
+    ) -> dict[str, Any]:
+        """Put a new text or document in place of the workflow file whose hash was seen.
+
+        Raises
+        ------
+        StaleCopy, InvalidFile, RunInProgress
+        """
+        running.require_idle(self.opened)
+        return write_workflow(self.opened, self.path, seen, text=text, document=document)
+
     def envelope(
-        self, only: Part | None = None, progress: Callable[[str], None] | None = None
+        self,
+        only: Part | None = None,
+        progress: Callable[[str], None] | None = None,
+        *,
+        allow_build: bool = False,
     ) -> list[tuple[str, str]]:
         """Write the envelope, or one part and the manifest that lists it.
 
-        Returns what was written: (path, what is in it).
+        Returns what was written: (path, what is in it). ``allow_build`` lets packages without a
+        wheel run their build's code on this machine.
         """
         running.require_idle(self.opened)
-        return writing.write_envelope(self.opened, only, progress)
+        return writing.write_envelope(self.opened, only, progress, allow_build=allow_build)
 
     def build(
         self,

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.screen import open_lab, open_panel
 from tests.browser.server import Lab
-from tests.kit import DIAMOND, DIAMOND_FILES, Made
+from tests.kit import DIAMOND, DIAMOND_FILES, Made, git
 from vaibify_lab.demo import write_demo
 from vaibify_lab.project import Project
 
@@ -40,6 +40,7 @@ def test_the_panel_opens_from_its_tab_and_is_a_named_region(page: Page, lab: Lab
 
 def test_the_panel_shows_the_badges_of_the_demo(page: Page, lab: Lab) -> None:
     write_demo(lab.root / "co2")
+    git(lab.root / "co2", "init", "-q")
     open_lab(page, lab)
     rows = open_panel(page).get_by_role("option")
     expect(rows).to_have_count(4)

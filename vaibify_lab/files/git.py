@@ -54,12 +54,15 @@ class Repository:
         Top of the work tree.
     git_dir, common_dir : Path
         Where git keeps this work tree's state, and what all work trees of it share.
+    access : Path or None
+        Configuration that counts here too: another repository's, with its way to servers.
     """
 
     def __init__(self, root: Path, git_dir: Path, common_dir: Path) -> None:
         self.root = root
         self.git_dir = git_dir
         self.common_dir = common_dir
+        self.access: Path | None = None
         self._store = SnapshotStore(root)
         self._kept: tuple[str, GitSnapshot] | None = None
 
@@ -120,7 +123,8 @@ class Repository:
         transport : bool
             Allow what reaches another repository (clone, fetch, ls-remote).
         """
-        done = _git(self.root, args, input=input, timeout=timeout, transport=transport)
+        more = () if self.access is None else ("-c", f"include.path={self.access}")
+        done = _git(self.root, args, more, input=input, timeout=timeout, transport=transport)
         if check and done.returncode not in accept:
             raise _failure(self.root, args, done)
         return done.stdout
@@ -189,6 +193,7 @@ def _local_variables() -> frozenset[str]:
 def _git(
     place: Path,
     args: Collection[str],
+    first: Collection[str] = (),
     *,
     input: bytes | None = None,  # noqa: A002
     timeout: float = 60,
@@ -196,7 +201,8 @@ def _git(
 ) -> subprocess.CompletedProcess[bytes]:
     inherited = {k: v for k, v in os.environ.items() if k not in _local_variables()}
     environment = inherited | _SETTINGS | ({} if transport else _NO_TRANSPORT)
-    return _start((*_FLAGS, *args), environment, place, input, timeout)
+    # what comes last counts: nothing that is included can bring hooks back
+    return _start((*first, *_FLAGS, *args), environment, place, input, timeout)
 
 
 def _start(

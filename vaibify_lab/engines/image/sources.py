@@ -1,6 +1,7 @@
 """Repositories of container.conf: resolved by git on the host, exported as the committed bytes.
 
-The host's git has the host's credentials, so nothing secret enters a build. What is exported is
+The host's git has the host's credentials, and those that the project's own configuration names, so
+nothing secret enters a build. What is exported is
 what the commit holds: no filter, no export-ignore, no line-ending rule of anybody's settings.
 """
 
@@ -44,6 +45,11 @@ class Resolved:
         """Tell whether the ref is one that is meant to move."""
         return self.kind == "branch"
 
+    @property
+    def installs(self) -> bool:
+        """Tell whether pip installs it."""
+        return self.line.method in ("pip_editable", "pip_no_deps", "c_and_pip")
+
 
 @dataclass(frozen=True, slots=True)
 class Exported:
@@ -85,8 +91,21 @@ def resolve(place: Repository, line: SourceLine) -> Resolved:
     return Resolved(line, "tag" if tag else "branch", commit)
 
 
-def export(resolved: Resolved, folder: Path, tell: Callable[[str], None]) -> Exported:
+def export(
+    place: Repository, resolved: Resolved, folder: Path, tell: Callable[[str], None]
+) -> Exported:
     """Fetch the commit into ``folder`` and write its files as a tar there.
+
+    Parameters
+    ----------
+    place : Repository
+        Whose configuration says how servers are reached.
+    resolved : Resolved
+        What to fetch.
+    folder : Path
+        Where.
+    tell : callable
+        Told that it is fetched.
 
     Raises
     ------
@@ -96,9 +115,10 @@ def export(resolved: Resolved, folder: Path, tell: Callable[[str], None]) -> Exp
         When the repository does not have it, or is larger than is taken.
     """
     line = resolved.line
-    place = folder / f"{line.name}.git"
-    place.mkdir()
-    repository = Repository.make(place)
+    fetched = folder / f"{line.name}.git"
+    fetched.mkdir()
+    repository = Repository.make(fetched)
+    repository.access = place.common_dir / "config"
     tell(f"fetching {line.name} at {resolved.commit[:12]}")
     _fetch(repository, resolved)
     target = folder / f"{line.name}.tar"

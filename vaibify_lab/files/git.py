@@ -2,7 +2,8 @@
 
 Every call: no fsmonitor, no hooks, submodules ignored, replacement objects ignored (a clone has
 none), no transport (so that no missing object is fetched), no prompt, no optional lock, messages in
-English, and none of the variables by which an outer git would point elsewhere.
+English, none of the variables by which an outer git would point elsewhere, and no bare repository
+that a folder of the work tree happens to be (git from 2.38 on).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _FLAGS = (
     *("-c", "core.fsmonitor=false"),
     *("-c", "core.hooksPath=/dev/null"),
     *("-c", "diff.ignoreSubmodules=all"),
+    *("-c", "safe.bareRepository=explicit"),
 )
 _SETTINGS = {
     "GIT_OPTIONAL_LOCKS": "0",
@@ -54,15 +56,12 @@ class Repository:
         Top of the work tree.
     git_dir, common_dir : Path
         Where git keeps this work tree's state, and what all work trees of it share.
-    access : Path or None
-        Configuration that counts here too: another repository's, with its way to servers.
     """
 
     def __init__(self, root: Path, git_dir: Path, common_dir: Path) -> None:
         self.root = root
         self.git_dir = git_dir
         self.common_dir = common_dir
-        self.access: Path | None = None
         self._store = SnapshotStore(root)
         self._kept: tuple[str, GitSnapshot] | None = None
 
@@ -84,8 +83,9 @@ class Repository:
         root = Path(_asked_path(place, "--show-toplevel"))
         if not place.is_relative_to(root):
             raise NotARepository(f"has its work tree elsewhere ({root})", where=str(start))
-        git_dir = Path(_asked_path(place, "--absolute-git-dir"))
-        common_dir = place / _asked_path(place, "--git-common-dir")
+        # At the root, where every later call is: ``core.worktree`` may name any folder.
+        git_dir = Path(_asked_path(root, "--absolute-git-dir"))
+        common_dir = root / _asked_path(root, "--git-common-dir")
         return cls(root, git_dir, common_dir.resolve())
 
     @classmethod
@@ -123,8 +123,7 @@ class Repository:
         transport : bool
             Allow what reaches another repository (clone, fetch, ls-remote).
         """
-        more = () if self.access is None else ("-c", f"include.path={self.access}")
-        done = _git(self.root, args, more, input=input, timeout=timeout, transport=transport)
+        done = _git(self.root, args, input=input, timeout=timeout, transport=transport)
         if check and done.returncode not in accept:
             raise _failure(self.root, args, done)
         return done.stdout
@@ -193,7 +192,6 @@ def _local_variables() -> frozenset[str]:
 def _git(
     place: Path,
     args: Collection[str],
-    first: Collection[str] = (),
     *,
     input: bytes | None = None,  # noqa: A002
     timeout: float = 60,
@@ -201,8 +199,7 @@ def _git(
 ) -> subprocess.CompletedProcess[bytes]:
     inherited = {k: v for k, v in os.environ.items() if k not in _local_variables()}
     environment = inherited | _SETTINGS | ({} if transport else _NO_TRANSPORT)
-    # what comes last counts: nothing that is included can bring hooks back
-    return _start((*first, *_FLAGS, *args), environment, place, input, timeout)
+    return _start((*_FLAGS, *args), environment, place, input, timeout)
 
 
 def _start(
@@ -260,7 +257,7 @@ def _failure(
     if "not a git repository" in said:
         text = f"is not a usable git repository: {first.removeprefix('fatal: ')}"
         return NotARepository(text, where=where)
-    if "must be run in a work tree" in said:
+    if "must be run in a work tree" in said or "cannot use bare repository" in said:
         text = "is a bare repository or lies inside .git: there is no work tree here"
         action = "go to the folder that holds your files"
         return NotARepository(text, where=where, action=action)

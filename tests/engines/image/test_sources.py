@@ -26,7 +26,7 @@ def line(url, ref="main") -> SourceLine:
 def exported(place, tmp_path, url, ref="main"):
     folder = tmp_path / "out"
     folder.mkdir()
-    found = export(place, resolve(place, line(url, ref)), folder, lambda text: None)
+    found = export(resolve(place, line(url, ref)), folder, lambda text: None)
     with tarfile.open(found.tar) as tar:
         return found, {one.name: (one.mode, one.linkname, _read(tar, one)) for one in tar}
 

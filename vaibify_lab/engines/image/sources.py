@@ -1,8 +1,8 @@
 """Repositories of container.conf: resolved by git on the host, exported as the committed bytes.
 
-The host's git has the host's credentials, and those that the project's own configuration names, so
-nothing secret enters a build. What is exported is
-what the commit holds: no filter, no export-ignore, no line-ending rule of anybody's settings.
+The host's git has the host's credentials, so nothing secret enters a build. It runs in a new, empty
+repository: settings of the project's own could name programs, and the project may be a stranger's.
+What is exported is what the commit holds: no filter, no export-ignore, no line-ending rule.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Exported:
 def resolve(place: Repository, line: SourceLine) -> Resolved:
     """Ask the repository which commit the ref names now.
 
-    ``place`` is any repository of the host: git runs there.
+    ``place`` is where git runs: an empty repository, whose settings are nobody's.
 
     Raises
     ------
@@ -91,21 +91,8 @@ def resolve(place: Repository, line: SourceLine) -> Resolved:
     return Resolved(line, "tag" if tag else "branch", commit)
 
 
-def export(
-    place: Repository, resolved: Resolved, folder: Path, tell: Callable[[str], None]
-) -> Exported:
+def export(resolved: Resolved, folder: Path, tell: Callable[[str], None]) -> Exported:
     """Fetch the commit into ``folder`` and write its files as a tar there.
-
-    Parameters
-    ----------
-    place : Repository
-        Whose configuration says how servers are reached.
-    resolved : Resolved
-        What to fetch.
-    folder : Path
-        Where.
-    tell : callable
-        Told that it is fetched.
 
     Raises
     ------
@@ -115,10 +102,9 @@ def export(
         When the repository does not have it, or is larger than is taken.
     """
     line = resolved.line
-    fetched = folder / f"{line.name}.git"
-    fetched.mkdir()
-    repository = Repository.make(fetched)
-    repository.access = place.common_dir / "config"
+    place = folder / f"{line.name}.git"
+    place.mkdir()
+    repository = Repository.make(place)
     tell(f"fetching {line.name} at {resolved.commit[:12]}")
     _fetch(repository, resolved)
     target = folder / f"{line.name}.tar"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from vaibify_lab.core.errors import EngineLost, EngineUnfit, RunInProgress
 from vaibify_lab.engines import state_files
-from vaibify_lab.engines.base import Launch
+from vaibify_lab.engines.base import ON_STOP, Launch
 from vaibify_lab.engines.docker import mounts, notes
-from vaibify_lab.engines.docker.config import LABEL, STATE, Order, config_of, container_name
+from vaibify_lab.engines.docker.config import LABEL, STATE, WAIT, Order, config_of, container_name
 from vaibify_lab.engines.docker.daemon import Daemon
 from vaibify_lab.engines.docker.inspected import About, Image, Mount
 from vaibify_lab.engines.docker.owner import Owner, hand_over, owner_inside
@@ -121,7 +121,7 @@ class Starting:
         place = mounts.seen_at(launch.project_name)
         order = Order(
             image=self.image.identity,
-            script=launch.script,
+            script=WAIT if launch.for_terminals else f"{ON_STOP}{launch.script}",
             directory=f"{place}/{launch.directory}".rstrip("/"),
             mounts=wanted,
             environment=launch.environment,

@@ -86,8 +86,20 @@ class Watch:
         if first:
             threading.Thread(target=self._end, daemon=True, name="vaibify-stop").start()
 
+    def pause(self) -> None:
+        """Freeze the container, unless it is to end."""
+        with self._lock:
+            if self._deadline is None:
+                self._daemon.pause(self._begun.container)
+
+    def resume(self) -> None:
+        """Let a frozen container go on."""
+        self._daemon.resume(self._begun.container)
+
     def _end(self) -> None:
         """Ask, wait, kill; again and again should the engine be away for a while."""
+        with suppress(EngineLost):  # what is frozen takes no signal
+            self.resume()
         self._signal("SIGTERM")
         while not self._over.wait(PAUSE / 4):
             if time.monotonic() >= (self._deadline or 0.0):

@@ -4,6 +4,19 @@ Importing this package pulls in none of jupyter_server, docker or nbclient: a ke
 container may have none of them.
 """
 
+from typing import Any
+
 from vaibify_lab._version import __version__
 
 __all__ = ["__version__"]
+
+
+def _jupyter_server_extension_points() -> list[dict[str, Any]]:
+    """Tell Jupyter Server of the extension; only now is anything of it imported."""
+    from vaibify_lab.extension import VaibifyApp
+
+    return [{"module": "vaibify_lab.extension", "app": VaibifyApp}]
+
+
+def _jupyter_labextension_paths() -> list[dict[str, str]]:
+    return [{"src": "labextension", "dest": "vaibify-lab"}]

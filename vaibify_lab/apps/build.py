@@ -38,11 +38,12 @@ def _arguments(parser: Parser) -> None:
 
 
 def _execute(given: Namespace, screen: Screen) -> int:
-    from vaibify_lab.runs.image_inputs import BuildAsked
-
-    project = open_project(given, cached=False)
-    asked = BuildAsked(given.base_image, given.no_cache, given.push)
-    report = project.image().build(asked, Lines(screen).tell)
+    report = open_project(given, cached=False).build(
+        base_image=given.base_image,
+        no_cache=given.no_cache,
+        push=given.push,
+        tell=Lines(screen).tell,
+    )
     _show(report, screen)
     screen.json_line({"event": "buildComplete", **report.as_json()})
     return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
 
 Event = dict[str, Any]
 _CHUNK = 2**16
-_PLAIN = re.compile(r"[A-Za-z0-9_.-]*[A-Za-z0-9_-]")
-_LOG = re.compile(r"[a-z]+-[0-9]{1,9}/(?:stdout|stderr)")
 
 
 @dataclass(slots=True)
@@ -198,22 +195,22 @@ _TELLING: dict[str, Callable[[Teller, Event], None]] = {
 
 
 def pass_output(screen: Screen, folder: RunFolder, event: Event) -> None:
-    """Pass on the bytes that an ``output`` event speaks of; nothing from anywhere else."""
-    slug, log = event.get("step"), event.get("log")
-    offset, length = event.get("offset"), event.get("length")
-    plain = isinstance(slug, str) and _PLAIN.fullmatch(slug)
-    if screen.as_json or not plain or not isinstance(log, str) or not _LOG.fullmatch(log):
+    """Pass on the bytes that an ``output`` event speaks of."""
+    from vaibify_lab.runs.logs import Written, open_log
+
+    written = None if screen.as_json else Written.of(event)
+    if written is None:
         return
-    if not isinstance(offset, int) or not isinstance(length, int) or offset < 0:
-        return
+    length = written.length
     try:
-        with (folder.step(str(slug)) / log).open("rb") as file:
-            file.seek(offset)
+        with open_log(folder, written.slug, written.log) as file:
+            file.seek(written.offset)
             while length > 0 and (data := file.read(min(length, _CHUNK))):
                 screen.output(data)
                 length -= len(data)
     except OSError as error:
-        screen.line(f"the log {log} of {slug} cannot be read: {error.strerror}")
+        text = f"the log {written.log} of {written.slug} cannot be read: {error.strerror}"
+        screen.line(text)
 
 
 def _about(event: Event) -> str:

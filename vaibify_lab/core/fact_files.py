@@ -64,33 +64,36 @@ def parse_marker(data: bytes, path: str, workflow: str, step: str) -> TestMarker
 
 
 def dump_marker(marker: TestMarker) -> bytes:
-    """Write a test marker, with the key names of the requirement documents."""
-    return jsonio.dumps(
-        {
-            "sFormat": FORMATS["marker"],
-            "sWorkflow": marker.workflow,
-            "sStep": marker.step,
-            "sRunId": marker.run_id,
-            "sWhen": marker.when,
-            "dictCategories": {
-                name: {
-                    "sOutcome": result.outcome,
-                    "saCommands": list(result.commands),
-                    "iExitStatus": result.exit_status,
-                    "iCollected": result.collected,
-                    "sDetail": result.detail,
-                    "listTests": [
-                        {"sName": one.name, "sOutcome": one.outcome, "sDetail": one.detail}
-                        for one in result.tests
-                    ],
-                }
-                for name, result in marker.categories.items()
-            },
-            "dictOutputHashes": dict(marker.output_hashes),
-            "dictInputHashes": dict(marker.input_hashes),
-            "dictTestHashes": dict(marker.test_hashes),
-        }
-    )
+    """Write a test marker."""
+    return jsonio.dumps(plain_marker(marker))
+
+
+def plain_marker(marker: TestMarker) -> dict[str, Any]:
+    """Return a test marker with the key names of the requirement documents."""
+    return {
+        "sFormat": FORMATS["marker"],
+        "sWorkflow": marker.workflow,
+        "sStep": marker.step,
+        "sRunId": marker.run_id,
+        "sWhen": marker.when,
+        "dictCategories": {
+            name: {
+                "sOutcome": result.outcome,
+                "saCommands": list(result.commands),
+                "iExitStatus": result.exit_status,
+                "iCollected": result.collected,
+                "sDetail": result.detail,
+                "listTests": [
+                    {"sName": one.name, "sOutcome": one.outcome, "sDetail": one.detail}
+                    for one in result.tests
+                ],
+            }
+            for name, result in marker.categories.items()
+        },
+        "dictOutputHashes": dict(marker.output_hashes),
+        "dictInputHashes": dict(marker.input_hashes),
+        "dictTestHashes": dict(marker.test_hashes),
+    }
 
 
 def parse_sign_offs(data: bytes, path: str, workflow: str, step: str) -> SignOffs:

@@ -1,8 +1,14 @@
-"""requirements.lock made by ``uv pip compile --generate-hashes``, with a header of ours."""
+"""requirements.lock made by ``uv pip compile --generate-hashes``, with a header of ours.
+
+A source may come from a stranger. To learn what a package without a wheel needs, uv would run code
+of that package (or of the repository, for a dynamic pyproject.toml) on this machine: it may not,
+unless the person who asks says so. Settings for uv that lie in the repository are not looked at.
+"""
 
 from __future__ import annotations
 
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +30,8 @@ _ARGUMENTS = (
     "--no-python-downloads",
     "--color=never",
 )
+_BUILD_REFUSED = re.compile(r"(?i)building (?:from source|source distributions)\b.* is disabled")
+_ALLOW = "jupyter vaibify envelope --only lock --allow-build"
 
 
 def compile_lock(
@@ -33,6 +41,7 @@ def compile_lock(
     *,
     keep: bytes | None = None,
     progress: Callable[[str], None] | None = None,
+    allow_build: bool = False,
 ) -> bytes:
     """Resolve ``source`` for this platform and return the lock; nothing is written.
 
@@ -49,6 +58,8 @@ def compile_lock(
         not: a wrong one would live on.
     progress : callable, optional
         Told each line that uv says.
+    allow_build : bool
+        Let packages that have no wheel run their build's code on this machine.
 
     Raises
     ------
@@ -65,8 +76,10 @@ def compile_lock(
     digest = source_digest((root / source).read_bytes())
     version = python_version or f"{sys.version_info.major}.{sys.version_info.minor}"
     with _draft(keep) as draft:
-        command = [find_uv(), "pip", "compile", source, *_ARGUMENTS, "-o", str(draft)]
-        _run([*command, "--python", sys.executable, "--python-version", version], root, progress)
+        command = [find_uv(), "pip", "compile", str(root.absolute() / source), *_ARGUMENTS]
+        command += [] if allow_build else ["--no-build"]
+        command += ["-o", str(draft), "--python", sys.executable, "--python-version", version]
+        _run(command, draft.parent, source, progress)
         body = draft.read_bytes()
     header = (
         f"# vaibify: python {version} {this_platform()}\n"
@@ -118,11 +131,14 @@ def _pin(package: LockedPackage) -> str:
     return f"{package.name}=={package.version}{marker}\n"
 
 
-def _run(command: list[str], root: Path, progress: Callable[[str], None] | None) -> None:
+def _run(
+    command: list[str], folder: Path, source: str, progress: Callable[[str], None] | None
+) -> None:
+    """Run uv in ``folder``: it takes settings from there, and from the folders above."""
     said: list[str] = []
     with subprocess.Popen(
         command,
-        cwd=root,
+        cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -136,7 +152,10 @@ def _run(command: list[str], root: Path, progress: Callable[[str], None] | None)
                 progress(said[-1])
     if process.returncode != 0:
         reason = " ".join(line for line in said if line)[-1000:]
-        raise ToolFailed(f"uv could not make the lock: {reason}", where=command[3])
+        refused = _BUILD_REFUSED.search(reason)
+        action = f"name one that has a wheel, or run its build code here: {_ALLOW}"
+        text = f"uv could not make the lock: {reason}"
+        raise ToolFailed(text, where=source, action=action if refused else None)
 
 
 def _require_usable(lock: bytes, source: str) -> None:

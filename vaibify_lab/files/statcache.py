@@ -53,6 +53,7 @@ class _Group:
     stamps: list[Stamp] | None = None
     states: dict[str, FileState] = field(default_factory=dict)
     blobs: dict[str, str | None] = field(default_factory=dict)
+    modified: dict[str, int] = field(default_factory=dict)
 
 
 def default_store(root: Path) -> Path:
@@ -110,6 +111,12 @@ class StatCache:
                 blobs.update(group.blobs)
         return states, blobs
 
+    def modified(self, paths: Iterable[str]) -> dict[str, int]:
+        """Return when files were written (ns), as the last pass over these paths saw them."""
+        with self._lock:
+            groups = self._plan(list(paths))
+            return {path: time for group in groups for path, time in group.modified.items()}
+
     def save(self) -> None:
         """Remember for the next process, if anything changed; a cache that cannot be kept is not.
 
@@ -127,17 +134,19 @@ class StatCache:
         except OSError as error:
             group.stamps = None
             group.states = dict.fromkeys(group.paths, state_of_error(error))
-            group.blobs = {}
+            group.blobs, group.modified = {}, {}
             return
         if group.stamps is None or group.stamps != _stamps(opened, group.names):
             self._look_closely(opened, group)
 
     def _look_closely(self, opened: int, group: _Group) -> None:
         known = self._loaded()
-        group.blobs = {}
+        group.blobs, group.modified = {}, {}
         for path, name in zip(group.paths, group.names, strict=True):
             entry = self._entry(known, path, opened, name)
             group.states[path], group.blobs[path] = entry.state, entry.blob
+            if entry.stamp[1]:
+                group.modified[path] = entry.stamp[1]
         all_known = all(path in known for path in group.paths)
         group.stamps = [known[path].stamp for path in group.paths] if all_known else None
 

@@ -79,10 +79,11 @@ def write_lock(
     progress: Callable[[str], None] | None = None,
     *,
     python_version: str | None = None,
+    allow_build: bool = False,
 ) -> int:
     """Resolve requirements.in (else pyproject.toml) into requirements.lock; return its size.
 
-    ``python_version`` is used where vaibify.yml names none.
+    ``python_version`` is used where vaibify.yml names none; see `compile_lock` for ``allow_build``.
     """
     source = next((one for one in SOURCES if opened.tree.lstat(one) is not None), None)
     if source is None:
@@ -93,7 +94,14 @@ def write_lock(
         )
     kept = opened.tree.read(LOCK) if opened.tree.lstat(LOCK) is not None else None
     version = opened.project_file().python_version or python_version
-    data = compile_lock(opened.tree.root, source, version, keep=kept, progress=progress)
+    data = compile_lock(
+        opened.tree.root,
+        source,
+        version,
+        keep=kept,
+        progress=progress,
+        allow_build=allow_build,
+    )
     opened.tree.write(LOCK, data)
     return len(data)
 
@@ -110,7 +118,7 @@ def write_environment(opened: Opened) -> EnvironmentFile:
     epoch = old.source_date_epoch if old is not None else None
     new = dataclasses.replace(
         old or EnvironmentFile(),
-        host_binaries=tuple(capture_host_binaries(binaries)),
+        host_binaries=tuple(capture_host_binaries(binaries, opened.tree.root)),
         source_date_epoch=_epoch(opened) if epoch is None else epoch,
         lock_sha256=old.lock_sha256 if old and old.config_digest else lock,
     )

@@ -19,6 +19,7 @@ from vaibify_lab.engines.image.settings import ImageSettings, read_settings
 from vaibify_lab.engines.image.sources import Exported, export, resolve
 from vaibify_lab.engines.image.stream import BuildLine
 from vaibify_lab.envelope.lock import Lock, parse_lock
+from vaibify_lab.files.git import Repository
 from vaibify_lab.runs.enveloping import SOURCES, write_lock
 from vaibify_lab.runs.look import LOCK
 from vaibify_lab.runs.opened import Opened
@@ -134,11 +135,14 @@ def _take_sources(work: Work) -> None:
     if tree.lstat(CONTAINER_CONF) is None:
         return
     project = work.opened.project_file().name
+    asking = work.folder / "asking"
+    asking.mkdir()
+    place = Repository.make(asking)
     for line in parse_container_conf(tree.read(CONTAINER_CONF)):
         if line.destination.split("/")[0] == project:
             text = f"destination: {line.destination} lies where the project itself is"
             raise InvalidFile(text, where=line.where)
-        found = export(resolve(work.opened.repository, line), work.folder, work.say)
+        found = export(resolve(place, line), work.folder, work.say)
         work.sources.append(found)
         work.warnings += found.warnings
         if found.resolved.moves:

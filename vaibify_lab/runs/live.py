@@ -25,6 +25,7 @@ class Unfinished:
     """The latest run, when its journal has no end: who makes it, and how far it came."""
 
     folder: RunFolder
+    accepted: Mapping[str, Any]
     started: Mapping[str, Any]
     runner: ProcessId | None
     states: Mapping[str, str]
@@ -89,8 +90,8 @@ def unfinished(root: Path) -> Unfinished | None:
     if folder is None or is_ended(folder):
         return None
     events = read_events(folder)
-    started: Mapping[str, Any] = next((one for one in events if one["event"] == "runStarted"), {})
-    return Unfinished(folder, started, runner_of(events), _states(started, events))
+    accepted, started = (_first(events, name) for name in ("runAccepted", "runStarted"))
+    return Unfinished(folder, accepted, started, runner_of(events), _states(started, events))
 
 
 def live_of(root: Path, stem: str) -> Mapping[str, Live]:
@@ -112,6 +113,10 @@ def live_of(root: Path, stem: str) -> Mapping[str, Live]:
                 text += f"; its old outputs lie in {aside} and the next run restores them"
             found[slug] = Live("interrupted", run_id, text)
     return found
+
+
+def _first(events: list[dict[str, Any]], name: str) -> Mapping[str, Any]:
+    return next((one for one in events if one["event"] == name), {})
 
 
 def _states(started: Mapping[str, Any], events: list[dict[str, Any]]) -> dict[str, str]:

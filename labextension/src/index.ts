@@ -1,0 +1,3 @@
+import { panelPlugin } from './plugins/panel';
+
+export default [panelPlugin];

@@ -1,0 +1,224 @@
+"""``Project``: the one façade of every front door. Says what is true; starts what is asked."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from vaibify_lab.ceremony.check import check
+from vaibify_lab.ceremony.reproduce import Asked, Reproduction, Telling, reproduce
+from vaibify_lab.core.facts import SignOff
+from vaibify_lab.core.finding import Finding
+from vaibify_lab.core.model import Step
+from vaibify_lab.project import running, writing
+from vaibify_lab.project.file_status import FileStatus, file_status
+from vaibify_lab.project.report import Report, find_step, report_on
+from vaibify_lab.project.writing import Part
+from vaibify_lab.runs import vouching
+from vaibify_lab.runs.history import RunSummary, summary
+from vaibify_lab.runs.journal import RunFolder
+from vaibify_lab.runs.opened import Look, Opened
+from vaibify_lab.runs.options import RunOptions
+from vaibify_lab.runs.project_image import ProjectImage
+from vaibify_lab.runs.stopping import stop
+from vaibify_lab.runs.vouching import ToSign
+
+if TYPE_CHECKING:
+    from vaibify_lab.engines.image.stream import BuildLine
+    from vaibify_lab.runs.imaging import BuildReport
+
+
+class Project:
+    """One workflow of one repository.
+
+    Parameters
+    ----------
+    start : Path
+        Any folder of the repository.
+    workflow : str, optional
+        Repository path or stem of the workflow; the root's, or the only one, by default.
+    cached : bool
+        Use the stat cache of the user's cache folder.
+    """
+
+    def __init__(self, start: Path, workflow: str | None = None, *, cached: bool = True) -> None:
+        self.opened = Opened(start, cached=cached)
+        self._named = workflow
+
+    @classmethod
+    def of(cls, opened: Opened, workflow: str) -> Self:
+        """Return a workflow's project in a repository that is open already."""
+        project = cls.__new__(cls)
+        project.opened, project._named = opened, workflow
+        return project
+
+    @property
+    def path(self) -> str:
+        """The workflow file's repository path."""
+        return self.opened.choose(self._named)
+
+    @property
+    def root(self) -> Path:
+        """The repository's root."""
+        return self.opened.tree.root
+
+    def image(self) -> ProjectImage:
+        """Return image and long-lived container, on the engine that answers (or say why not)."""
+        return ProjectImage(self.opened)
+
+    def look(self) -> Look:
+        """Look at the workflow now."""
+        return self.opened.look(self.path)
+
+    def report(self) -> Report:
+        """Return what is true now, with the ladder."""
+        return report_on(self.opened, self.look())
+
+    def file_status(self) -> FileStatus:
+        """Return the report with what a poll wants beside it."""
+        return file_status(self.opened, self.look())
+
+    def step(self, name: str) -> Step:
+        """Return a step by slug, name or StepNN.
+
+        Raises
+        ------
+        UnknownStep
+        """
+        return find_step(self.opened.workflow(self.path), name)
+
+    def person(self) -> str:
+        """Return who acts here: git's identity, else the account's name."""
+        return self.opened.repository.identity() or getpass.getuser()
+
+    def start_run(self, options: RunOptions, person: str | None = None) -> RunFolder:
+        """Start a detached run and return its folder.
+
+        Parameters
+        ----------
+        options : RunOptions
+            What to run, and how.
+        person : str, optional
+            Who asks; by default `person`.
+
+        Raises
+        ------
+        VaibifyError
+            When the runner refuses at once (a run in progress).
+        """
+        return running.begin(self.opened, options, person or self.person())
+
+    def events(self, folder: RunFolder) -> Iterator[dict[str, Any] | None]:
+        """Yield a run's events to its end; None whenever nothing is new."""
+        return running.events_of(folder)
+
+    def runs(self) -> list[RunFolder]:
+        """Return the runs kept on this machine, oldest first.
+
+        Raises
+        ------
+        NotPassed
+            When git tracks this machine's files: then somebody else may have written them.
+        """
+        return running.kept(self.opened)
+
+    def history(self) -> list[RunSummary]:
+        """Return the runs kept on this machine, oldest first, each summed up."""
+        return [summary(folder) for folder in self.runs()]
+
+    def find_run(self, name: str | None = None) -> RunFolder:
+        """Return a run by its name or the beginning of it.
+
+        Without a name: the one in progress, else the latest.
+
+        Raises
+        ------
+        MissingFile
+            When there is none, or several begin so.
+        """
+        return running.find(self.opened, name)
+
+    def check(self, *, publish: bool = False) -> list[Finding]:
+        """Return what is wrong before anything runs; with ``publish``, also what a clone lacks.
+
+        Nothing is installed or made to find this out.
+        """
+        return check(self.opened, self.look(), publish=publish)
+
+    def current_run(self) -> RunFolder | None:
+        """Return the latest run; None also where git tracks this machine's files."""
+        return running.latest(self.opened)
+
+    def stop_run(self, run_id: str | None = None) -> RunFolder:
+        """Ask the run in progress to stop; end what one left running that lost its runner.
+
+        Raises
+        ------
+        NotPassed
+            When there is none, or not the one that is named.
+        """
+        return stop(self.opened, run_id)
+
+    def acknowledge(self, slugs: Sequence[str] = ()) -> list[str]:
+        """Mark interrupted and failed steps (all, or those named) as seen; return which were."""
+        running.require_idle(self.opened, elsewhere=False)
+        return vouching.acknowledge(self.opened, self.path, slugs)
+
+    def to_sign(self, slug: str) -> ToSign:
+        """Return what a sign-off of a step would sign now; every byte is read."""
+        return vouching.to_sign(self.opened, self.path, slug)
+
+    def sign_off(
+        self,
+        seen: ToSign,
+        verdict: Literal["passed", "failed"],
+        *,
+        by: str,
+        note: str = "",
+        server_identity: str | None = None,
+    ) -> SignOff:
+        """Record a person's word over exactly the bytes that were seen."""
+        return vouching.sign_off(
+            self.opened,
+            self.path,
+            seen,
+            verdict,
+            by=by,
+            note=note,
+            server_identity=server_identity,
+        )
+
+    def envelope(
+        self,
+        only: Part | None = None,
+        progress: Callable[[str], None] | None = None,
+        *,
+        allow_build: bool = False,
+    ) -> list[tuple[str, str]]:
+        """Write the envelope, or one part and the manifest that lists it.
+
+        Returns what was written: (path, what is in it). ``allow_build`` lets packages without a
+        wheel run their build's code on this machine.
+        """
+        running.require_idle(self.opened)
+        return writing.write_envelope(self.opened, only, progress, allow_build=allow_build)
+
+    def build(
+        self,
+        *,
+        base_image: str | None = None,
+        no_cache: bool = False,
+        push: str | None = None,
+        tell: Callable[[BuildLine], None],
+    ) -> BuildReport:
+        """Build the project's image, look into it and pin it; with ``push``, push it too."""
+        from vaibify_lab.runs.image_inputs import BuildAsked
+
+        running.require_idle(self.opened)
+        return self.image().build(BuildAsked(base_image, no_cache, push), tell)
+
+    def reproduce(self, asked: Asked, telling: Telling) -> Reproduction:
+        """Confirm the project as a stranger would."""
+        return reproduce(self.opened, asked, telling)

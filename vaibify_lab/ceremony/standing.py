@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.levels import Envelope
@@ -12,14 +12,18 @@ from vaibify_lab.envelope.environment import EnvironmentFile
 from vaibify_lab.envelope.lock import parse_lock
 from vaibify_lab.envelope.manifest import parse_manifest
 from vaibify_lab.files.clone import missing_from_clone
-from vaibify_lab.runs.enveloping import MANIFEST, SOURCES, manifested, read_environment
+from vaibify_lab.runs.enveloping import MANIFEST, SOURCES, covered_by, read_environment
 from vaibify_lab.runs.look import LOCK
 from vaibify_lab.runs.opened import Opened
+from vaibify_lab.runs.reach import Reach
 
 
-def standing(opened: Opened, workflows: Sequence[Workflow]) -> Envelope:
-    """Return the state of the envelope; hashed only where something changed."""
-    covered, fault = _covered(opened, workflows)
+def standing(opened: Opened, workflows: Sequence[Workflow], seen: Mapping[str, Reach]) -> Envelope:
+    """Return the state of the envelope; hashed only where something changed.
+
+    ``seen`` are the files that matter to a workflow, by its path, where they are known already.
+    """
+    covered, fault = _covered(opened, workflows, seen)
     listed, manifest_fault = _listed(opened)
     differing = _differing(opened, listed)
     environment, environment_fault = _environment(opened)
@@ -59,9 +63,13 @@ def lock_faults(opened: Opened, declared_none: bool) -> tuple[str, ...]:
     return tuple(faults)
 
 
-def _covered(opened: Opened, workflows: Sequence[Workflow]) -> tuple[tuple[str, ...], str]:
+def _covered(
+    opened: Opened, workflows: Sequence[Workflow], seen: Mapping[str, Reach]
+) -> tuple[tuple[str, ...], str]:
+    scout = opened.observer.scout
+    reaches = [(one, seen.get(one.path) or scout.reach(one)) for one in workflows]
     try:
-        return manifested(opened, workflows), ""
+        return covered_by(opened, reaches), ""
     except VaibifyError as error:
         return (), str(error)
 

@@ -23,6 +23,7 @@ from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.live import live_of
 from vaibify_lab.runs.look import Observer
 from vaibify_lab.runs.project_file import ProjectFile, read_project_file
+from vaibify_lab.runs.reach import Reach
 
 DEFAULT = "workflow.json"
 _FOLDER = ".vaibify/workflows"
@@ -35,6 +36,7 @@ class Look:
 
     workflow: Workflow
     facts: Facts
+    reach: Reach
     world: World
     reports: tuple[StepReport, ...]
     project: ProjectFile
@@ -126,8 +128,9 @@ class Opened:
         workflow = self.workflow(path)
         project = self.project_file()
         facts = self._checked(workflow)
-        world = self.observer.world(workflow, facts, project, self.live(workflow))
-        return Look(workflow, facts, world, derive(workflow, facts, world), project)
+        reach = self.observer.scout.reach(workflow)
+        world = self.observer.world(reach, facts, project, self.live(workflow))
+        return Look(workflow, facts, reach, world, derive(workflow, facts, world), project)
 
     def live(self, workflow: Workflow) -> Mapping[str, Live]:
         """Return what a run in progress says; nothing where git tracks this machine's files."""

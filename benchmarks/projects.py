@@ -24,9 +24,11 @@ RUN_ID = "20260101T000000-00000000"
 _WHEN = "2026-01-01T00:00:00Z"
 
 
-def make_project(root: Path, steps: int, *, recorded: bool = True) -> Workflow:
+def make_project(
+    root: Path, steps: int, outputs: int = OUTPUTS, *, recorded: bool = True
+) -> Workflow:
     """Make a repository of so many steps; unless ``recorded``, none of them has run."""
-    data = json.dumps(document(steps)).encode()
+    data = json.dumps(document(steps, outputs)).encode()
     workflow = workflow_file.parse(data, "workflow.json")
     _write(root, "workflow.json", data)
     _write(root, ".vaibify/.gitignore", b"local/\n")
@@ -41,12 +43,12 @@ def make_project(root: Path, steps: int, *, recorded: bool = True) -> Workflow:
     return workflow
 
 
-def document(steps: int) -> dict[str, Any]:
+def document(steps: int, outputs: int = OUTPUTS) -> dict[str, Any]:
     """Return a workflow file of so many steps."""
     return {
         "sFormat": "vaibify-lab/1",
         "bNoPythonPackages": True,
-        "listSteps": [_step(number) for number in range(1, steps + 1)],
+        "listSteps": [_step(number, outputs) for number in range(1, steps + 1)],
     }
 
 
@@ -57,12 +59,12 @@ def commit(root: Path) -> None:
         subprocess.run(["git", *args], cwd=root, check=True)
 
 
-def _step(number: int) -> dict[str, Any]:
+def _step(number: int, outputs: int) -> dict[str, Any]:
     above = f" {{Step{number - LAYER:02d}.d0}}" if number > LAYER else ""
     step = {
         "sName": f"Step {number}",
         "saDataCommands": [f"python {_script(number)}{above}"],
-        "saDataFiles": [f"out/{number:05d}/d{index}.dat" for index in range(OUTPUTS)],
+        "saDataFiles": [f"out/{number:05d}/d{index}.dat" for index in range(outputs)],
         "bNoTests": True,
     }
     return step if above else step | {"bNoInputData": True}

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -30,7 +30,7 @@ from vaibify_lab.files.paths import split
 from vaibify_lab.files.tree import Tree
 
 RACY_NS = 2_000_000_000
-_PLANS_KEPT = 4
+_PLANS_KEPT = 8  # a look makes two, and a server looks at several workflows
 
 
 class _Entry(NamedTuple):
@@ -54,6 +54,26 @@ class _Group:
     states: dict[str, FileState] = field(default_factory=dict)
     blobs: dict[str, str | None] = field(default_factory=dict)
     modified: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Plan:
+    """The paths of one question by directory, and what its last pass saw, all joined."""
+
+    asked: list[str]
+    groups: list[_Group]
+    states: dict[str, FileState] = field(default_factory=dict)
+    blobs: dict[str, str | None] = field(default_factory=dict)
+    modified: dict[str, int] = field(default_factory=dict)
+
+    def join(self) -> None:
+        self.states = dict.fromkeys(self.asked, MISSING)
+        self.blobs = dict.fromkeys(self.asked)
+        self.modified = {}
+        for group in self.groups:
+            self.states.update(group.states)
+            self.blobs.update(group.blobs)
+            self.modified.update(group.modified)
 
 
 def default_store(root: Path) -> Path:
@@ -85,37 +105,37 @@ class StatCache:
         self._entries: dict[str, _Entry] | None = None
         self._changed = False
         self._object_format: str | None = None
-        self._plans: list[tuple[list[str], list[_Group]]] = []
+        self._plans: list[_Plan] = []
         self._lock = threading.Lock()
 
-    def observe(self, paths: Iterable[str]) -> dict[str, FileState]:
+    def observe(self, paths: Iterable[str]) -> Mapping[str, FileState]:
         """Return the state of each path now, in the order given."""
         return self.observe_both(paths, None)[0]
 
-    def blob_ids(self, paths: Iterable[str], object_format: str) -> dict[str, str | None]:
+    def blob_ids(self, paths: Iterable[str], object_format: str) -> Mapping[str, str | None]:
         """Return the git blob id of each path's bytes now; None where there are no bytes."""
         return self.observe_both(paths, object_format)[1]
 
     def observe_both(
         self, paths: Iterable[str], object_format: str | None
-    ) -> tuple[dict[str, FileState], dict[str, str | None]]:
-        """Return states and blob ids from one pass over the tree."""
+    ) -> tuple[Mapping[str, FileState], Mapping[str, str | None]]:
+        """Return states and blob ids from one pass over the tree.
+
+        Where nothing changed since the last pass over these paths, they are the same objects.
+        """
         wanted = list(paths)
         with self._lock, open_descent(self._tree) as descent:
             self._use_format(object_format)
-            states = dict.fromkeys(wanted, MISSING)
-            blobs: dict[str, str | None] = dict.fromkeys(wanted)
-            for group in self._plan(wanted):
-                self._look(descent, group)
-                states.update(group.states)
-                blobs.update(group.blobs)
-        return states, blobs
+            plan = self._plan(wanted)
+            looked = [self._look(descent, group) for group in plan.groups]
+            if any(looked) or not plan.states:
+                plan.join()
+            return plan.states, plan.blobs
 
-    def modified(self, paths: Iterable[str]) -> dict[str, int]:
+    def modified(self, paths: Iterable[str]) -> Mapping[str, int]:
         """Return when files were written (ns), as the last pass over these paths saw them."""
         with self._lock:
-            groups = self._plan(list(paths))
-            return {path: time for group in groups for path, time in group.modified.items()}
+            return self._plan(list(paths)).modified
 
     def save(self) -> None:
         """Remember for the next process, if anything changed; a cache that cannot be kept is not.
@@ -127,17 +147,19 @@ class StatCache:
                 save_cache(self._store, self._label, _packed(self._entries))
                 self._changed = False
 
-    def _look(self, descent: Descent, group: _Group) -> None:
-        """Bring a group up to date."""
+    def _look(self, descent: Descent, group: _Group) -> bool:
+        """Bring a group up to date; return whether it had to be looked at closely."""
         try:
             opened = descent.enter(group.directory)
         except OSError as error:
             group.stamps = None
             group.states = dict.fromkeys(group.paths, state_of_error(error))
             group.blobs, group.modified = {}, {}
-            return
-        if group.stamps is None or group.stamps != _stamps(opened, group.names):
-            self._look_closely(opened, group)
+            return True
+        if group.stamps is not None and group.stamps == _stamps(opened, group.names):
+            return False
+        self._look_closely(opened, group)
+        return True
 
     def _look_closely(self, opened: int, group: _Group) -> None:
         known = self._loaded()
@@ -174,20 +196,20 @@ class StatCache:
         known = self._loaded().items()
         self._entries = {path: one for path, one in known if len(one.blob or "") == length}
 
-    def _plan(self, wanted: list[str]) -> list[_Group]:
-        """Group by directory; a server that asks for the same paths again gets the same groups."""
-        for asked, groups in self._plans:
-            if asked == wanted:
-                return groups
+    def _plan(self, wanted: list[str]) -> _Plan:
+        """Group by directory; a server that asks for the same paths again gets the same plan."""
+        for plan in self._plans:
+            if plan.asked is wanted or plan.asked == wanted:
+                return plan
         by_directory: dict[str, _Group] = {}
         for path in dict.fromkeys(wanted):
             directory, name = split(path)
             group = by_directory.setdefault(directory, _Group(directory))
             group.names.append(name)
             group.paths.append(path)
-        groups = [by_directory[directory] for directory in sorted(by_directory)]
-        self._plans = [(wanted, groups), *self._plans[: _PLANS_KEPT - 1]]
-        return groups
+        plan = _Plan(wanted, [by_directory[directory] for directory in sorted(by_directory)])
+        self._plans = [plan, *self._plans[: _PLANS_KEPT - 1]]
+        return plan
 
     def _loaded(self) -> dict[str, _Entry]:
         if self._entries is None:

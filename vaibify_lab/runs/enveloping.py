@@ -43,25 +43,32 @@ def manifested(opened: Opened, workflows: Iterable[Workflow]) -> tuple[str, ...]
 def covered_by(opened: Opened, seen: Iterable[tuple[Workflow, Reach]]) -> tuple[str, ...]:
     """Return the same for workflows whose files have been looked for just now.
 
-    Every path-list field of every step, the code its scripts reach, its test files, the workflow
-    files, and the envelope's other files where they exist.
-
     Raises
     ------
     UnsafePath, MissingFile
         For a declared folder that holds a link or anything else that is no regular file.
     """
+    known = tuple(seen)
+    for folder in (one for _, reach in known for one in reach.folders.faults):
+        opened.tree.list_files(folder)
+    present = tuple(path for path in ALONGSIDE if opened.tree.lstat(path) is not None)
+    return opened.memory.of(_covered, known, present)
+
+
+def _covered(seen: Iterable[tuple[Workflow, Reach]], present: Iterable[str]) -> tuple[str, ...]:
+    """Return what is listed.
+
+    Every path-list field of every step, the code its scripts reach, its test files, the workflow
+    files, and the envelope's other files where they exist.
+    """
     found: dict[str, None] = {}
     for workflow, reach in seen:
-        for folder in reach.folders.faults:
-            opened.tree.list_files(folder)
         found[workflow.path] = None
         for step in workflow.steps:
             found.update(dict.fromkeys(reach.declared[step.slug]))
             found.update(dict.fromkeys(reach.code[step.slug].files))
             found.update(dict.fromkeys(step.declared_scripts or ()))
             found.update(dict.fromkeys(reach.tests[step.slug]))
-    present = [path for path in ALONGSIDE if opened.tree.lstat(path) is not None]
     found.update(dict.fromkeys(present))
     return tuple(found)
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.facts import Facts, RunRecord, SignOffs, TestMarker
+from vaibify_lab.core.memory import Memory
 from vaibify_lab.core.model import Step, Workflow
-from vaibify_lab.core.observed import GitSnapshot
+from vaibify_lab.core.observed import FileState, GitSnapshot
 from vaibify_lab.core.world import Live, World
 from vaibify_lab.envelope import environment
 from vaibify_lab.files.clone_reasons import GITLINK, above, ignore_rules
@@ -19,6 +20,8 @@ from vaibify_lab.runs.project_file import ProjectFile
 from vaibify_lab.runs.reach import Folders, Reach, Scout
 
 LOCK = "requirements.lock"
+States = Mapping[str, FileState]
+Blobs = Mapping[str, str | None]
 
 
 class Observer:
@@ -29,22 +32,21 @@ class Observer:
         self.repository = repository
         self.cache = cache
         self.scout = Scout(tree)
+        self.memory = Memory()
+
+    def seen(self, reach: Reach, facts: Facts) -> tuple[States, Blobs]:
+        """Return states and git blob ids of the files that matter, or that facts speak of, now."""
+        object_format = self.repository.snapshot().object_format
+        return self.cache.observe_both(self.memory.of(_wanted, reach, facts), object_format)
 
     def world(
         self,
         reach: Reach,
-        facts: Facts,
+        files: States,
         project: ProjectFile,
         live: Mapping[str, Live] | None = None,
     ) -> World:
-        """Return everything seen now of the files that matter, and of those that facts speak of."""
-        wanted: dict[str, None] = {LOCK: None}
-        for slug, declared in reach.declared.items():
-            wanted.update(dict.fromkeys(declared))
-            wanted.update(dict.fromkeys(reach.code[slug].files))
-            wanted.update(dict.fromkeys(reach.tests[slug]))
-        wanted.update(dict.fromkeys(_pinned(facts)))
-        files = self.cache.observe(wanted)
+        """Return what surrounds the files that were seen, and them."""
         image, fault = self.pinned_image()
         return World(
             files=files,
@@ -69,7 +71,9 @@ class Observer:
     ) -> World:
         """Return what is seen of one step alone, enough to compare it with its last passed run."""
         alone = Workflow(path=workflow.path, name=workflow.name, steps=(step,))
-        return self.world(self.scout.reach(alone), Facts(records={step.slug: record}), project)
+        reach = self.scout.reach(alone)
+        files, _ = self.seen(reach, Facts(records={step.slug: record}))
+        return self.world(reach, files, project)
 
     def pinned_image(self) -> tuple[str | None, str]:
         """Return the config digest that environment.json pins, and why it cannot be believed."""
@@ -108,6 +112,17 @@ class Observer:
         except VaibifyError:
             return True
         return False
+
+
+def _wanted(reach: Reach, facts: Facts) -> list[str]:
+    """Return the paths to look at: the files that matter, and those that facts speak of."""
+    wanted: dict[str, None] = {LOCK: None}
+    for slug, declared in reach.declared.items():
+        wanted.update(dict.fromkeys(declared))
+        wanted.update(dict.fromkeys(reach.code[slug].files))
+        wanted.update(dict.fromkeys(reach.tests[slug]))
+    wanted.update(dict.fromkeys(_pinned(facts)))
+    return list(wanted)
 
 
 def _pinned(facts: Facts) -> Iterable[str]:

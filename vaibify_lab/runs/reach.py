@@ -112,10 +112,8 @@ class _Scouting:
         if step.notebook:
             scripts = (*scripts, step.notebook)
         scan = self._moment.scan(scripts, step.directory, named.modules)
-        if not any(_is_own(path, step) for path in scan.files):
-            return scan
-        files = tuple(path for path in scan.files if not _is_own(path, step))
-        return dataclasses.replace(scan, files=files)
+        files = _not_made(scan.files, step)
+        return scan if files == scan.files else dataclasses.replace(scan, files=files)
 
     def test_files(self, step: Step) -> tuple[str, ...]:
         """Return the test files of a step.
@@ -135,14 +133,15 @@ class _Scouting:
             found.update(dict.fromkeys(self._conftests(path)))
         reached = self._moment.scan(tuple(found), step.directory).files if found else ()
         files = dict.fromkeys((*found, *reached, *others))
-        return tuple(sorted(path for path in files if not _is_own(path, step)))
+        return _not_made(tuple(sorted(files)), step)
 
     def _scripts(self, named: Named) -> tuple[str, ...]:
         """Return the code files that commands name; those that must exist are kept when missing."""
-        mentioned = [
-            path for path in named.mentioned if looks_like_code(path) and self._moment.is_file(path)
-        ]
-        return tuple(dict.fromkeys((*named.scripts, *mentioned)))
+        found = dict.fromkeys(named.scripts)
+        for path in named.mentioned:
+            if path not in found and looks_like_code(path) and self._moment.is_file(path):
+                found[path] = None
+        return tuple(found)
 
     def _named_tests(self, commands: Iterable[str], directory: str) -> list[str]:
         found: list[str] = []
@@ -170,6 +169,7 @@ class _Scouting:
         return [one for one in above if self._moment.is_file(one)]
 
 
-def _is_own(path: str, step: Step) -> bool:
-    """Tell whether a file is one of the step's own outputs, and so none of its code."""
-    return any(path == one or (one[-1] == "/" and path.startswith(one)) for one in step.outputs)
+def _not_made(files: tuple[str, ...], step: Step) -> tuple[str, ...]:
+    """Return the files that are no outputs of the step: those are none of its code."""
+    made = step.made_among(files)
+    return tuple(path for path in files if path not in made) if made else files

@@ -16,10 +16,11 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from sys import intern
 from typing import Any, NamedTuple
 
 from vaibify_lab.core.observed import MISSING, FileState
@@ -30,6 +31,7 @@ from vaibify_lab.files.paths import split
 from vaibify_lab.files.tree import Tree
 
 RACY_NS = 2_000_000_000
+_NO_STAMP: Stamp = (0, 0, 0, 0)
 _PLANS_KEPT = 8  # a look makes two, and a server looks at several workflows
 
 
@@ -51,9 +53,7 @@ class _Group:
     names: list[str] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     stamps: list[Stamp] | None = None
-    states: dict[str, FileState] = field(default_factory=dict)
-    blobs: dict[str, str | None] = field(default_factory=dict)
-    modified: dict[str, int] = field(default_factory=dict)
+    entries: list[_Entry] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -64,16 +64,18 @@ class _Plan:
     groups: list[_Group]
     states: dict[str, FileState] = field(default_factory=dict)
     blobs: dict[str, str | None] = field(default_factory=dict)
-    modified: dict[str, int] = field(default_factory=dict)
+    modified: dict[str, int] | None = None
+
+    def entries(self) -> Iterator[tuple[str, _Entry]]:
+        for group in self.groups:
+            yield from zip(group.paths, group.entries, strict=True)
 
     def join(self) -> None:
         self.states = dict.fromkeys(self.asked, MISSING)
         self.blobs = dict.fromkeys(self.asked)
-        self.modified = {}
-        for group in self.groups:
-            self.states.update(group.states)
-            self.blobs.update(group.blobs)
-            self.modified.update(group.modified)
+        self.modified = None
+        for path, entry in self.entries():
+            self.states[path], self.blobs[path] = entry.state, entry.blob
 
 
 def default_store(root: Path) -> Path:
@@ -135,7 +137,11 @@ class StatCache:
     def modified(self, paths: Iterable[str]) -> Mapping[str, int]:
         """Return when files were written (ns), as the last pass over these paths saw them."""
         with self._lock:
-            return self._plan(list(paths)).modified
+            plan = self._plan(list(paths))
+            if plan.modified is None:
+                times = ((path, entry.stamp[1]) for path, entry in plan.entries())
+                plan.modified = {path: time for path, time in times if time}
+            return plan.modified
 
     def save(self) -> None:
         """Remember for the next process, if anything changed; a cache that cannot be kept is not.
@@ -153,8 +159,8 @@ class StatCache:
             opened = descent.enter(group.directory)
         except OSError as error:
             group.stamps = None
-            group.states = dict.fromkeys(group.paths, state_of_error(error))
-            group.blobs, group.modified = {}, {}
+            entry = _Entry(_NO_STAMP, state_of_error(error), None)
+            group.entries = [entry] * len(group.paths)
             return True
         if group.stamps is not None and group.stamps == _stamps(opened, group.names):
             return False
@@ -163,14 +169,10 @@ class StatCache:
 
     def _look_closely(self, opened: int, group: _Group) -> None:
         known = self._loaded()
-        group.blobs, group.modified = {}, {}
-        for path, name in zip(group.paths, group.names, strict=True):
-            entry = self._entry(known, path, opened, name)
-            group.states[path], group.blobs[path] = entry.state, entry.blob
-            if entry.stamp[1]:
-                group.modified[path] = entry.stamp[1]
+        named = zip(group.paths, group.names, strict=True)
+        group.entries = [self._entry(known, path, opened, name) for path, name in named]
         all_known = all(path in known for path in group.paths)
-        group.stamps = [known[path].stamp for path in group.paths] if all_known else None
+        group.stamps = [entry.stamp for entry in group.entries] if all_known else None
 
     def _entry(self, known: dict[str, _Entry], path: str, directory: int, name: str) -> _Entry:
         """Return what holds of a file now; read it unless its status is the one remembered."""
@@ -178,7 +180,7 @@ class StatCache:
         if entry and [entry.stamp] == _stamps(directory, [name]):
             return entry
         reading = read_at(directory, name, self._object_format)
-        entry = _Entry(reading.stamp or (0, 0, 0, 0), reading.state, reading.blob)
+        entry = _Entry(reading.stamp or _NO_STAMP, reading.state, reading.blob)
         if reading.stamp and is_settled(reading.stamp, reading.started):
             known[path] = entry
             self._changed = True
@@ -248,6 +250,12 @@ def _unpacked(body: bytes) -> dict[str, _Entry]:
     columns = json.loads(body)
     sizes = columns["size"]
     stamps = zip(sizes, columns["mtime"], columns["ctime"], columns["inode"], strict=True)
-    states = map(FileState, columns["kind"], columns["sha256"], sizes, columns["detail"])
-    rows = map(_Entry, stamps, states, columns["blob"])
-    return dict(zip(columns["path"], rows, strict=True))
+    kinds: Iterator[Any] = map(intern, columns["kind"])
+    states = map(FileState, kinds, map(_shared, columns["sha256"]), sizes, columns["detail"])
+    rows = map(_Entry, stamps, states, map(_shared, columns["blob"]))
+    return dict(zip(map(intern, columns["path"]), rows, strict=True))
+
+
+def _shared(text: str | None) -> str | None:
+    """Return a text that facts and git's answers hold as well, kept once for all of them."""
+    return text and intern(text)

@@ -53,7 +53,8 @@ class VaibifyApp(ExtensionApp):
             logger.register_event_schema(schema)
         served = getattr(self.serverapp.contents_manager, "root_dir", "") or self.serverapp.root_dir
         settings = Settings(self.poll_seconds, self.reviewer, {"engine": self.engine})
-        self.bench = Bench(Shelf(ServerRoot(Path(served))), settings, Emitter(logger))
+        shelf = Shelf(ServerRoot(Path(served)))
+        self.bench = Bench(shelf, settings, Emitter(logger), self.log.error)
         self.settings[SETTING] = self.bench
         logger.add_listener(schema_id=_CONTENTS_EVENTS, listener=self._on_contents)
 

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from vaibify_lab.ceremony.check import check
 from vaibify_lab.ceremony.reproduce import Asked, Reproduction, Telling, reproduce
+from vaibify_lab.ceremony.rerun import Rerun, Tell, rerun
 from vaibify_lab.core.facts import SignOff
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
 from vaibify_lab.project import running, writing
+from vaibify_lab.project.editing import write_workflow
 from vaibify_lab.project.file_status import FileStatus, file_status
 from vaibify_lab.project.report import Report, find_step, report_on
 from vaibify_lab.project.writing import Part
@@ -190,6 +192,18 @@ class Project:
             server_identity=server_identity,
         )
 
+    def write_workflow(
+        self, seen: str, *, text: str | None = None, document: Any = None
+    ) -> dict[str, Any]:
+        """Put a new text or document in place of the workflow file whose hash was seen.
+
+        Raises
+        ------
+        StaleCopy, InvalidFile, RunInProgress
+        """
+        running.require_idle(self.opened)
+        return write_workflow(self.opened, self.path, seen, text=text, document=document)
+
     def envelope(
         self,
         only: Part | None = None,
@@ -222,3 +236,9 @@ class Project:
     def reproduce(self, asked: Asked, telling: Telling) -> Reproduction:
         """Confirm the project as a stranger would."""
         return reproduce(self.opened, asked, telling)
+
+    def rerun(self, names: Sequence[str], tell: Tell | None = None) -> Rerun:
+        """Run single steps again on a copy, and compare what they write with what is here."""
+        workflow = self.opened.workflow(self.path)
+        only = tuple(dict.fromkeys(find_step(workflow, name).slug for name in names))
+        return rerun(self.opened, workflow, self.person(), tell=tell, only=only)

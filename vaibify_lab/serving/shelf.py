@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from vaibify_lab.core.errors import UnknownProject, VaibifyError
+from vaibify_lab.files.git import Repository
 from vaibify_lab.project import Project
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.serving.places import Place, ServerRoot, enclosing, project_id
@@ -92,8 +93,9 @@ class Here:
 
     place: Place
     path: str | None
-    entries: tuple[Entry, ...]
     error: VaibifyError | None
+    found: Found
+    entries: tuple[Entry, ...] = ()
 
 
 class Shelf:
@@ -104,6 +106,7 @@ class Shelf:
         self.instance = secrets.token_hex(8)
         self._shelved: dict[Path, Shelved] = {}
         self._entries: dict[str, Entry] = {}
+        self._asked: list[Path] = []
         self._search = Shared(self._searched)
 
     async def find(self) -> Found:
@@ -133,17 +136,36 @@ class Shelf:
 
     async def here(self, contents: str) -> Here:
         """Return to which repository a contents path belongs."""
-        found = await self.find()
         place = await asyncio.to_thread(self.root.place, contents)
+        found = await self.find()
         try:
-            repository = await asyncio.to_thread(enclosing, place)
+            repository = await asyncio.to_thread(self._enclosing, place)
         except VaibifyError as error:
-            return Here(place, None, (), error)
-        if repository.root not in self._shelved:
-            return Here(place, None, (), self.root.above(repository.root))
+            return Here(place, None, error, found)
+        if repository.root not in self._shelved:  # too deep, or in a folder that is passed over
+            self._asked.append(repository.root)
+            found = await self.find()
         path = place.disk.relative_to(repository.root).as_posix()
         entries = tuple(one for one in found.entries if one.root == repository.root)
-        return Here(place, "" if path == "." else path, entries, None)
+        return Here(place, "" if path == "." else path, None, found, entries)
+
+    async def repository_of(self, contents: str) -> Repository:
+        """Return the repository of a file or folder.
+
+        Raises
+        ------
+        NotARepository, RepositoryAboveRoot
+        """
+        place = await asyncio.to_thread(self.root.place, contents)
+        await self.find()
+        return await asyncio.to_thread(self._enclosing, place)
+
+    def _enclosing(self, place: Place) -> Repository:
+        repository = enclosing(place)
+        within = self.root.contents_of(repository.root) is not None
+        if not within and repository.root not in self._shelved:
+            raise self.root.above(repository.root)
+        return repository
 
     async def _searched(self) -> Found:
         found = await asyncio.to_thread(self._look_for_them)
@@ -153,10 +175,14 @@ class Shelf:
 
     def _look_for_them(self) -> Found:
         walk = find_repositories(self.root.path)
+        for root in self._asked:
+            walk.found.setdefault(root, self.root.contents_of(root) or "")
         refused = [*self._above()]
         shelved: list[Shelved] = []
         entries: list[Entry] = []
         for folder, contents in walk.found.items():
+            if not folder.is_dir():
+                continue
             try:
                 one = self._shelve(folder, contents)
                 entries += _entries(one)

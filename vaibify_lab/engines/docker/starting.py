@@ -9,9 +9,9 @@ from pathlib import Path
 
 from vaibify_lab.core.errors import EngineLost, EngineUnfit, RunInProgress
 from vaibify_lab.engines import state_files
-from vaibify_lab.engines.base import Launch
+from vaibify_lab.engines.base import ON_STOP, Launch
 from vaibify_lab.engines.docker import mounts, notes
-from vaibify_lab.engines.docker.config import LABEL, STATE, Order, config_of, container_name
+from vaibify_lab.engines.docker.config import LABEL, STATE, WAIT, Order, config_of, container_name
 from vaibify_lab.engines.docker.daemon import Daemon
 from vaibify_lab.engines.docker.inspected import About, Image, Mount
 from vaibify_lab.engines.docker.owner import Owner, hand_over, owner_inside
@@ -23,12 +23,16 @@ from vaibify_lab.files.tree import Tree
 
 @dataclass(frozen=True, slots=True)
 class Starting:
-    """Starts steps of one image on one engine, as one user."""
+    """Starts steps of one image on one engine, as one user.
+
+    ``infer``: the engine keeps no note of memory kills.
+    """
 
     daemon: Daemon
     about: About
     image: Image
     owner: Owner
+    infer: bool
 
     def start(self, launch: Launch) -> Watch:
         """Start a vetted step; whatever fails, nothing of it is left.
@@ -52,7 +56,7 @@ class Starting:
             undo.callback(self._remove, container)
             self._compare(container, wanted)
             undo.callback((launch.state / notes.CONTAINER).unlink, missing_ok=True)
-            begun = notes.begin(container, launch, self.about)
+            begun = notes.begin(container, launch, infer=self.infer)
             watch = Watch(self.daemon, begun, self.daemon.attach(container))
             mounts.require_same(before, wanted)
             self.daemon.start(container)
@@ -117,7 +121,7 @@ class Starting:
         place = mounts.seen_at(launch.project_name)
         order = Order(
             image=self.image.identity,
-            script=launch.script,
+            script=WAIT if launch.for_terminals else f"{ON_STOP}{launch.script}",
             directory=f"{place}/{launch.directory}".rstrip("/"),
             mounts=wanted,
             environment=launch.environment,

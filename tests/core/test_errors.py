@@ -12,7 +12,9 @@ from vaibify_lab.core import errors
 from vaibify_lab.core.errors import CannotCheck, NotPassed, QuestionError, VaibifyError
 
 TREE = [
-    one for _, one in inspect.getmembers(errors, inspect.isclass) if one.__module__ == errors.__name__
+    one
+    for _, one in inspect.getmembers(errors, inspect.isclass)
+    if one.__module__ == errors.__name__
 ]
 
 

@@ -50,6 +50,7 @@ ADDRESSES = [
     Address("DELETE", f"{_P}/container", "execute", "container"),
     Address("GET", f"{_P}/reproductions", "read", "reproductions"),
     Address("POST", f"{_P}/reproductions", "execute", "reproductions"),
+    Address("POST", f"{_P}/reruns", "execute", "reproductions"),
     Address("GET", f"{_P}/jobs/x", "read", "jobs"),
     Address("DELETE", f"{_P}/jobs/x", "execute", "jobs"),
     Address("GET", f"{_P}/jobs/x/journal", "read", "jobs"),

@@ -14,12 +14,12 @@ from vaibify_lab.envelope.manifest import parse_manifest
 from vaibify_lab.files.clone import missing_from_clone
 from vaibify_lab.runs.enveloping import MANIFEST, SOURCES, manifested, read_environment
 from vaibify_lab.runs.look import LOCK
-from vaibify_lab.runs.opened import Opened
+from vaibify_lab.runs.opened import Look, Opened
 
 
-def standing(opened: Opened, workflows: Sequence[Workflow]) -> Envelope:
-    """Return the state of the envelope; hashed only where something changed."""
-    covered, fault = _covered(opened, workflows)
+def standing(opened: Opened, workflows: Sequence[Workflow], look: Look) -> Envelope:
+    """Return the state of the envelope, just after a look; hashed only where something changed."""
+    covered, fault = _covered(opened, workflows, look)
     listed, manifest_fault = _listed(opened)
     differing = _differing(opened, listed)
     environment, environment_fault = _environment(opened)
@@ -59,9 +59,11 @@ def lock_faults(opened: Opened, declared_none: bool) -> tuple[str, ...]:
     return tuple(faults)
 
 
-def _covered(opened: Opened, workflows: Sequence[Workflow]) -> tuple[tuple[str, ...], str]:
+def _covered(
+    opened: Opened, workflows: Sequence[Workflow], look: Look
+) -> tuple[tuple[str, ...], str]:
     try:
-        return manifested(opened, workflows), ""
+        return manifested(opened, workflows, look), ""
     except VaibifyError as error:
         return (), str(error)
 

@@ -58,9 +58,13 @@ class FactStore:
 
     def paths(self, slugs: Iterable[str]) -> list[str]:
         """Return the repository paths of the fact files that exist."""
-        kinds = (RECORDS, MARKERS, SIGN_OFFS)
-        candidates = [self.path(kind, slug) for slug in slugs for kind in kinds]
-        return [path for path in candidates if self._stamp(path) is not None]
+        present = {kind: self._present(kind) for kind in (RECORDS, MARKERS, SIGN_OFFS)}
+        return [
+            self.path(kind, slug)
+            for slug in slugs
+            for kind, names in present.items()
+            if f"{slug}.json" in names
+        ]
 
     def stamps(self) -> dict[str, _Stamp | None]:
         """Return the stamps of every fact file of the workflow, to notice forgeries later."""

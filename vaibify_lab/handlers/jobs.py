@@ -7,8 +7,9 @@ from typing import Any
 
 from jupyter_server.auth.decorator import ws_authenticated
 
+from vaibify_lab.core.errors import UsageError
 from vaibify_lab.core.spec import Either, Flag, Listed, Number, OneOf, Shape, Text
-from vaibify_lab.handlers.base import Handler, allowed
+from vaibify_lab.handlers.base import Handler, allowed, require_recording
 from vaibify_lab.handlers.journal import JournalHandler
 from vaibify_lab.project.jobs import WRITERS, Kind
 from vaibify_lab.serving.jobs import JobSource
@@ -25,13 +26,14 @@ REPRODUCTION = Shape(
         "all_workflows": Flag(),
     }
 )
+RERUN = Shape({"steps": Listed(Text(1000, 1), 1000)}, frozenset({"steps"}))
 BUILD = Shape({"no_cache": Flag(), "base_image": _NAME, "push": _NAME})
 
 
 async def start(handler: Handler, identity: str, kind: Kind, asked: Mapping[str, Any]) -> None:
     """Start a job and answer with its name."""
     if kind in WRITERS:
-        handler.bench.require_recording()
+        require_recording(handler)
     job = await handler.bench.jobs.start(await handler.entry(identity), kind, asked)
     handler.answer({"job": job.id}, 202)
 
@@ -49,6 +51,18 @@ class ReproductionsHandler(Handler):
     async def post(self, identity: str) -> None:
         """Begin one."""
         await start(self, identity, "reproduction", self.body(REPRODUCTION))
+
+
+class RerunsHandler(Handler):
+    """``projects/<id>/reruns``."""
+
+    @allowed("execute", "reproductions")
+    async def post(self, identity: str) -> None:
+        """Run steps again on a copy, and compare."""
+        asked = self.body(RERUN)
+        if not asked["steps"]:
+            raise UsageError("steps: expected at least one step")
+        await start(self, identity, "rerun", asked)
 
 
 class JobHandler(Handler):

@@ -32,7 +32,6 @@ class InitHandler(Handler):
     @allowed("write", "init")
     async def post(self) -> None:
         """Make the repository of a folder a project."""
-        self.bench.require_recording()
         asked = self.body(INIT)
         repository = await self.shelf.repository_of(asked["contents"])
 

@@ -38,6 +38,7 @@ ROUTES: tuple[tuple[str, type[Common]], ...] = (
     (f"{_PROJECT}/image", image.ImageHandler),
     (f"{_PROJECT}/container", image.ContainerHandler),
     (f"{_PROJECT}/reproductions", jobs.ReproductionsHandler),
+    (f"{_PROJECT}/reruns", jobs.RerunsHandler),
     (_JOB, jobs.JobHandler),
     (f"{_JOB}/journal", jobs.JobJournalHandler),
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from vaibify_lab.ceremony.check import check
 from vaibify_lab.ceremony.reproduce import Asked, Reproduction, Telling, reproduce
+from vaibify_lab.ceremony.rerun import Rerun, Tell, rerun
 from vaibify_lab.core.facts import SignOff
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
@@ -281,3 +282,9 @@ class Project:
     def reproduce(self, asked: Asked, telling: Telling) -> Reproduction:
         """Confirm the project as a stranger would."""
         return reproduce(self.opened, asked, telling)
+
+    def rerun(self, names: Sequence[str], tell: Tell | None = None) -> Rerun:
+        """Run single steps again on a copy, and compare what they write with what is here."""
+        workflow = self.opened.workflow(self.path)
+        only = tuple(dict.fromkeys(find_step(workflow, name).slug for name in names))
+        return rerun(self.opened, workflow, self.person(), tell=tell, only=only)

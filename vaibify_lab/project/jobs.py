@@ -23,7 +23,7 @@ from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.project.facade import Project
 
-Kind = Literal["build", "envelope", "reproduction", "verify"]
+Kind = Literal["build", "envelope", "reproduction", "rerun", "verify"]
 WRITERS = frozenset({"build", "envelope"})
 ENDINGS = frozenset({"jobDone", "jobFailed", "jobCancelled"})
 _EVERY_SECONDS = 0.1
@@ -80,6 +80,12 @@ def reproduction(project: Project, asked: Options, teller: Teller) -> dict[str, 
     return project.reproduce(question, _telling(teller)).as_json()
 
 
+def rerun(project: Project, asked: Options, teller: Teller) -> dict[str, Any]:
+    """Run single steps again on a copy, and compare."""
+    found = project.rerun(asked["steps"], lambda event: teller.say("rerun", line=event))
+    return found.as_json()
+
+
 def verify(project: Project, asked: Options, teller: Teller) -> dict[str, Any]:
     """Read every byte that the manifest lists."""
     found = project.reproduce(Asked(frozenset({2, 3})), _telling(teller))
@@ -90,6 +96,7 @@ _KINDS: dict[Kind, Callable[[Project, Options, Teller], dict[str, Any]]] = {
     "build": build,
     "envelope": envelope,
     "reproduction": reproduction,
+    "rerun": rerun,
     "verify": verify,
 }
 

@@ -17,7 +17,7 @@ from vaibify_lab.envelope.lock_compile import compile_lock
 from vaibify_lab.envelope.manifest import format_manifest
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.runs.look import LOCK
-from vaibify_lab.runs.opened import Opened
+from vaibify_lab.runs.opened import Look, Opened
 
 MANIFEST = "MANIFEST.sha256"
 SOURCES = ("requirements.in", "pyproject.toml")
@@ -33,22 +33,28 @@ EPOCH_WITHOUT_COMMIT = 315532800  # 1980-01-01T00:00:00Z: zip files cannot hold 
 Part = Literal["manifest", "lock", "environment"]
 
 
-def manifested(opened: Opened, workflows: Sequence[Workflow]) -> tuple[str, ...]:
+def manifested(
+    opened: Opened, workflows: Sequence[Workflow], look: Look | None = None
+) -> tuple[str, ...]:
     """Return every repository path that the manifest covers, for all workflows.
 
     Every path-list field of every step, the code its scripts reach, its test files, the workflow
-    files, and the envelope's other files where they exist.
+    files, and the envelope's other files where they exist. ``look``, made just now, saves looking
+    for the code of its workflow again.
     """
     found: dict[str, None] = {}
     for workflow in workflows:
         found[workflow.path] = None
+        world = look.world if look is not None and look.workflow is workflow else None
         for step in workflow.steps:
             declared = (*step.outputs, *step.inputs, *step.test_inputs)
             _require_listable(opened, declared)
             found.update(dict.fromkeys(opened.observer.expand(declared)))
-            found.update(dict.fromkeys(opened.observer.code_of(step).files))
+            code = world.code[step.slug] if world else opened.observer.code_of(step).files
+            found.update(dict.fromkeys(code))
             found.update(dict.fromkeys(step.declared_scripts or ()))
-            found.update(dict.fromkeys(opened.observer.test_files(step)))
+            tests = world.test_files[step.slug] if world else opened.observer.test_files(step)
+            found.update(dict.fromkeys(tests))
     present = [path for path in ALONGSIDE if opened.tree.lstat(path) is not None]
     found.update(dict.fromkeys(present))
     return tuple(found)

@@ -105,6 +105,9 @@ class Judge:
         found = self._exit() or next(self._changed(), None) or self._outputs(undeclared)
         if isinstance(found, Reason):
             return self._ended("failed", found, undeclared)
+        if self.ended.detail:
+            text = shown(self.ended.detail[:300])
+            self.context.journal.write("warning", step=self.step.slug, text=text)
         pins = Pins(dict(self.consumed.inputs), dict(self.consumed.code), found)
         return Verdict("passed", None, 0, pins, undeclared)
 
@@ -120,6 +123,9 @@ class Judge:
         if self._is_done():
             return None
         status = self.ended.returncode
+        if self.ended.out_of_memory and status == 0:
+            text = "went on after one of its processes ran out of memory and was killed"
+            return Reason("out-of-memory", text)
         if self.ended.out_of_memory:
             return Reason("out-of-memory", "ran out of memory and was killed")
         if status is None:

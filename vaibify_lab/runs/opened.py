@@ -50,6 +50,7 @@ class Opened:
         self.cache = StatCache(self.tree, store)
         self.observer = Observer(self.tree, self.repository, self.cache)
         self._stores: dict[str, FactStore] = {}
+        self._workflows: dict[str, tuple[bytes, Workflow]] = {}
         self._signatures: dict[tuple[bytes, str, str], SignatureState] = {}
 
     def workflow_paths(self) -> tuple[str, ...]:
@@ -104,7 +105,7 @@ class Opened:
 
     def workflow(self, path: str) -> Workflow:
         """Read a workflow; refuse two whose facts would share a folder."""
-        workflow = workflow_file.parse(self.tree.read(path), path)
+        workflow = self._parsed(path)
         stem = workflow.stem
         for other in self.workflow_paths():
             same = other.rsplit("/", 1)[-1].removesuffix(".json").casefold() == stem.casefold()
@@ -112,6 +113,14 @@ class Opened:
                 text = f"has the same file name as {other}, and so the same facts"
                 raise InvalidFile(text, where=path, action="rename one of the two files")
         return workflow
+
+    def _parsed(self, path: str) -> Workflow:
+        """Parse a workflow file, unless it has the bytes that were parsed last."""
+        data = self.tree.read(path)
+        kept = self._workflows.get(path)
+        if kept is None or kept[0] != data:
+            kept = self._workflows[path] = (data, workflow_file.parse(data, path))
+        return kept[1]
 
     def project_file(self) -> ProjectFile:
         """Read vaibify.yml."""

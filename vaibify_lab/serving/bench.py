@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from vaibify_lab.core.errors import ReviewerMode
 from vaibify_lab.core.report import StepReport
 from vaibify_lab.events import Emitter
 from vaibify_lab.runs.journal import RUNS, RunFolder
@@ -58,17 +57,6 @@ class Bench:
         if kept is None or kept.entry.shelved is not entry.shelved:
             kept = self._polls[entry.id] = Poll(self.shelf, entry, self._changed)
         return kept
-
-    def require_recording(self) -> None:
-        """Refuse to record anything in a project on a reviewer's server.
-
-        Raises
-        ------
-        ReviewerMode
-        """
-        if self.settings.reviewer:
-            text = "this server is in reviewer mode, which records nothing in the project"
-            raise ReviewerMode(text, action="start Jupyter without it to work on the project")
 
     async def close(self) -> None:
         """Let go of what belongs to the server; runs go on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import select
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 CHUNK = 2**18
 WAITING = 60  # seconds of waiting after which the engine is asked whether it lives
+FLAG = 1.0  # seconds by which the engine's note of a memory kill may come after the end
 NOT_FOUND, CONFLICT = 404, 409
 TAKEN = "name is already in use"  # Podman says it by words alone
 # Keys that would let go of a terminal: the usual ones, Ctrl-P first, are typed in shells.
@@ -76,6 +78,15 @@ class Daemon:
                 return Container.of(self._api.inspect_container(container))
         except NotThere:
             return None
+
+    def inspect_after_kill(self, container: str) -> Container | None:
+        """Return an ended container in which a process may have been killed for want of memory."""
+        until = time.monotonic() + FLAG
+        last = self.inspect(container)
+        while last is not None and not last.out_of_memory and time.monotonic() < until:
+            time.sleep(FLAG / 20)
+            last = self.inspect(container)
+        return last
 
     def find(self, label: str, value: str) -> list[str]:
         """Return the ids of all containers with this label, running or not."""

@@ -130,8 +130,10 @@ class DockerEngine:
             raise EngineUnfit(text, where=self._where)
         vetting.lay_read_only(launch, by_link=False)
         owner = owner_of(launch.tree)
-        watch = Starting(self._daemon, self._about, self._image, owner).start(launch)
-        return _watched(launch.state, watch)
+        starting = Starting(
+            self._daemon, self._about, self._image, owner, infer=not found.memory_kill
+        )
+        return _watched(launch.state, starting.start(launch))
 
     def find(self, state: Path) -> Handle | None:
         """Find a step by its state folder; None if it was never started."""

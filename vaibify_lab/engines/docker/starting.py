@@ -23,12 +23,16 @@ from vaibify_lab.files.tree import Tree
 
 @dataclass(frozen=True, slots=True)
 class Starting:
-    """Starts steps of one image on one engine, as one user."""
+    """Starts steps of one image on one engine, as one user.
+
+    ``infer``: the engine keeps no note of memory kills.
+    """
 
     daemon: Daemon
     about: About
     image: Image
     owner: Owner
+    infer: bool
 
     def start(self, launch: Launch) -> Watch:
         """Start a vetted step; whatever fails, nothing of it is left.
@@ -52,7 +56,7 @@ class Starting:
             undo.callback(self._remove, container)
             self._compare(container, wanted)
             undo.callback((launch.state / notes.CONTAINER).unlink, missing_ok=True)
-            begun = notes.begin(container, launch, self.about)
+            begun = notes.begin(container, launch, infer=self.infer)
             watch = Watch(self.daemon, begun, self.daemon.attach(container))
             mounts.require_same(before, wanted)
             self.daemon.start(container)

@@ -27,7 +27,6 @@ BY_ENGINE = (KILLED, 143, 255)  # what a step gets when its engine ends with it
 REMOVING = ("removing", "dead")
 RETURNING = 30.0  # seconds in which an engine that is started anew may come back
 BEGINNING = 10.0  # seconds after which a container that nobody started is given up
-FLAG = 1.0  # seconds by which the engine's note of a memory kill may come after the end
 PAUSE = 0.2
 
 
@@ -239,11 +238,9 @@ class Watch:
 
     def _with_late_flag(self, last: Container, doubt: bool) -> Container:
         """Look again while something was killed for want of memory and the flag may be late."""
-        until = time.monotonic() + FLAG
-        while doubt and not last.out_of_memory and time.monotonic() < until:
-            time.sleep(PAUSE / 4)
-            last = self._daemon.inspect(self._begun.container) or last
-        return last
+        if not doubt or last.out_of_memory:
+            return last
+        return self._daemon.inspect_after_kill(self._begun.container) or last
 
 
 def _joined(*said: str) -> str:

@@ -17,6 +17,7 @@ from tests.engines.shells import SIZE, Shell
 from tests.kit import Made, git
 from tests.runs.here import TIERS, record, run_here, step
 from tests.runs.test_interrupted import ended, has, wait_for
+from vaibify_lab.ceremony.rerun import rerun
 from vaibify_lab.core.errors import NotPassed
 from vaibify_lab.runs.journal import RunFolder, read_events
 from vaibify_lab.runs.live import runner_in
@@ -370,6 +371,14 @@ def test_the_command_that_attaches_is_this_python_and_what_is_shipped_is_not_bel
     assert made.project().waiting() == ()
     with pytest.raises(NotPassed, match="is tracked by git"):
         made.project().open_terminal("look", "xterm", SIZE)
+
+
+def test_nobody_runs_it_again_for_a_verdict(tmp_path: Path) -> None:
+    made = Made.new(tmp_path / "p", STEPS, FILES)
+    project = made.project()
+    again = rerun(project.opened, project.opened.workflow("workflow.json"), ADA)
+    assert not again.passed
+    assert again.problems == ("step 'look' is interactive and cannot be run again by itself",)
 
 
 def test_plots_alone_are_no_persons_work(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from vaibify_lab.apps.attending import attend, what_to_do
+from vaibify_lab.apps.attending import attend
+from vaibify_lab.apps.instructions import what_to_do
 from vaibify_lab.apps.screen import Screen
 from vaibify_lab.apps.verb import COMMAND, Namespace, Parser, Verb, open_project
 from vaibify_lab.core.errors import UsageError

@@ -1,38 +1,20 @@
-"""What a person is told of a step that waits for them, and asked about it; shared by the verbs."""
+"""A person and a step that waits for them: a terminal in it, and what they say of it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from vaibify_lab.apps.following import Event
+from vaibify_lab.apps.instructions import how_to_go_on
 from vaibify_lab.apps.screen import Screen
 from vaibify_lab.apps.terminal import LEAVE_TIMES, pass_on, size_here
-from vaibify_lab.apps.verb import COMMAND
 
 if TYPE_CHECKING:
     from vaibify_lab.project import Project
     from vaibify_lab.runs.attending import Waiting
     from vaibify_lab.runs.waiting import Word
-
-
-def what_to_do(screen: Screen, told: Mapping[str, Any]) -> None:
-    """Say what a step that waits is for: its description, suggestions, what it must leave."""
-    if told.get("description"):
-        screen.line(f"  {told['description']}", hang=2)
-    for title, name in (("suggested:", "commands"), ("to be written:", "outputs")):
-        given = told.get(name)
-        if isinstance(given, list) and given:
-            screen.line(f"  {title}", colour="dim")
-            for one in given:
-                screen.line(f"    {one}", hang=4)
-
-
-def how_to_go_on(screen: Screen, slug: str) -> None:
-    """Say how one gets into a step that waits, and out of it."""
-    screen.line(f"  a terminal in it: {COMMAND} attach {slug}", hang=2)
-    screen.line(f"  when it is done:  {COMMAND} complete {slug}", hang=2)
 
 
 def attend(project: Project, slug: str, screen: Screen) -> None:

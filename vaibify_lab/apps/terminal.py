@@ -1,4 +1,4 @@
-"""This terminal passed on to a shell inside a step: bytes both ways, nothing in them obeyed here."""
+"""This terminal passed on to a shell inside a step: bytes both ways, nothing obeyed here."""
 
 from __future__ import annotations
 
@@ -47,9 +47,10 @@ class _Passing:
 
     def run(self) -> None:
         while True:
-            writing = [self._terminal] if self._typed else []
-            ready, can_write, _ = select.select([self._terminal, self._keyboard], writing, [])
-            if self._terminal in ready and not self._show():
+            shell = self._terminal.fileno()
+            writing = [shell] if self._typed else []
+            ready, can_write, _ = select.select([shell, self._keyboard], writing, [])
+            if shell in ready and not self._show():
                 return
             if self._keyboard in ready and not self._hear():
                 return
@@ -106,8 +107,8 @@ def _signals(terminal: Terminal) -> Iterator[None]:
     def leave(number: int, _: object) -> NoReturn:
         raise SystemExit(128 + number)
 
-    handlers = {signal.SIGWINCH: resize, signal.SIGHUP: leave, signal.SIGTERM: leave}
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    before = {signal.SIGWINCH: signal.signal(signal.SIGWINCH, resize)}
+    before |= {one: signal.signal(one, leave) for one in (signal.SIGHUP, signal.SIGTERM)}
     try:
         yield
     finally:

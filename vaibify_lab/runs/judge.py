@@ -105,8 +105,7 @@ class Judge:
         found = self._exit() or next(self._changed(), None) or self._outputs(undeclared)
         if isinstance(found, Reason):
             return self._ended("failed", found, undeclared)
-        if self.ended.detail:
-            text = shown(self.ended.detail[:300])
+        for text in self._odd():
             self.context.journal.write("warning", step=self.step.slug, text=text)
         pins = Pins(dict(self.consumed.inputs), dict(self.consumed.code), found)
         return Verdict("passed", None, 0, pins, undeclared)
@@ -114,6 +113,13 @@ class Judge:
     def _ended(self, outcome: Outcome, reason: Reason, undeclared: tuple[str, ...]) -> Verdict:
         pins = Pins(dict(self.consumed.inputs), dict(self.consumed.code), {})
         return Verdict(outcome, reason, self.ended.returncode, pins, undeclared)
+
+    def _odd(self) -> Iterator[str]:
+        """Yield what is to be known of a step that passed all the same."""
+        if self.ended.out_of_memory:  # a person saw it, and said that the step was done
+            yield "one of its processes ran out of memory and was killed"
+        if self.ended.detail:
+            yield shown(self.ended.detail[:300])
 
     def _is_done(self) -> bool:
         """Tell whether a person said that their step is done: then it was stopped for that."""

@@ -46,10 +46,11 @@ class JournalHandler(WebSocketMixin, WebSocketHandler, Common):
 
     async def _send_lines(self) -> None:
         self.set_header("Content-Type", "application/x-ndjson")
+        began = time.time()
         while lines := await asyncio.to_thread(self._source.read):
             self.write(b"".join(map(jsonio.line, lines)))
             await self.flush()
-            if self._source.ended:
+            if self._source.ended or lines[-1]["time"] > began:
                 break
         self.finish()
 

@@ -101,6 +101,7 @@ def test_the_documented_statuses_are_those_that_are_sent() -> None:
 
 
 def _all(kind: type[VaibifyError]) -> Iterator[type[VaibifyError]]:
-    yield kind
+    if kind.__module__.startswith("vaibify_lab."):  # not those that other tests define
+        yield kind
     for below in kind.__subclasses__():
         yield from _all(below)

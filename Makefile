@@ -9,6 +9,8 @@
 
 JOBS ?= 2
 BIN := .venv/bin
+LAB := $(shell find labextension -name node_modules -prune -o -name lib -prune -o -name test -prune \
+  -o -type f ! -name '*.tsbuildinfo' -print)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help demo test lint bench clean
@@ -19,13 +21,14 @@ help:
 $(BIN)/python:
 	@.ci/python-env
 
-# Re-made when the dependencies or the entry points may have changed; the code itself is linked.
-.venv/installed: pyproject.toml | $(BIN)/python
+# Re-made when the dependencies, the entry points or the lab extension may have changed; the Python
+# code itself is linked.
+.venv/installed: pyproject.toml hatch_build.py $(LAB) | $(BIN)/python
 	@echo "Installing vaibify_lab into .venv ..."
-	@$(BIN)/python -m pip install --quiet --editable .
+	@$(BIN)/python -m pip install --quiet --editable '.[lab]'
 	@touch $@
 
-.venv/installed-dev: pyproject.toml | $(BIN)/python
+.venv/installed-dev: pyproject.toml hatch_build.py $(LAB) | $(BIN)/python
 	@echo "Installing vaibify_lab and what its tests need into .venv ..."
 	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch .venv/installed $@
@@ -39,17 +42,21 @@ lint: .venv/installed-dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	.ci/jlpm check
 
 test: .venv/installed-dev
 	@.ci/system-packages
 	@$(MAKE) --no-print-directory lint
 	@echo "Bringing up the container engine and the registry of the tests ..."
 	@.ci/engine --pip >/dev/null
-	$(BIN)/pytest -n $(JOBS)
+	.ci/jlpm test
+	$(BIN)/pytest -n $(JOBS) --ignore tests/browser
+	$(BIN)/pytest -n $(JOBS) --dist loadfile tests/browser
 
 bench: .venv/installed
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
 clean:
 	rm -rf .venv demo build dist
+	rm -rf labextension/lib labextension/node_modules labextension/*.tsbuildinfo vaibify_lab/labextension
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

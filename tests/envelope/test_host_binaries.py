@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from vaibify_lab.core.errors import MissingFile
+from vaibify_lab.core.errors import MissingFile, UnsafePath
 from vaibify_lab.envelope.environment import HostBinary
 from vaibify_lab.envelope.host_binaries import capture_host_binaries
+
+ELSEWHERE = Path("/nowhere")
 
 
 @pytest.fixture
@@ -32,7 +34,7 @@ def test_a_real_program_by_name_and_by_path():
     said = subprocess.run(["sha256sum", "--version"], capture_output=True, text=True).stdout
     place = subprocess.run(["which", "sha256sum"], capture_output=True, text=True).stdout.strip()
 
-    found = capture_host_binaries(["sha256sum", place])
+    found = capture_host_binaries(["sha256sum", place], ELSEWHERE)
 
     version = said.splitlines()[0]
     assert found == [
@@ -58,14 +60,14 @@ def test_a_real_program_by_name_and_by_path():
 def test_the_first_line_of_what_it_says(program, body, version):
     path = program(body)
 
-    assert capture_host_binaries([path]) == [HostBinary(path, sha256(path), version)]
+    assert capture_host_binaries([path], ELSEWHERE) == [HostBinary(path, sha256(path), version)]
 
 
 def test_a_program_that_hangs_is_ended_with_all_it_started(program, tmp_path):
     path = program(f"sleep 300 & echo $! > {tmp_path}/child; sleep 300")
 
     started = time.monotonic()
-    found = capture_host_binaries([path], seconds=0.5)
+    found = capture_host_binaries([path], ELSEWHERE, seconds=0.5)
 
     assert found == [HostBinary(path, sha256(path), None)]
     assert time.monotonic() - started < 5
@@ -83,13 +85,15 @@ def test_a_file_that_this_machine_cannot_run_is_still_hashed(tmp_path):
     path.write_bytes(b"\x7fELF nothing that runs")
     os.chmod(path, 0o755)
 
-    assert capture_host_binaries([str(path)]) == [HostBinary(str(path), sha256(path), None)]
+    assert capture_host_binaries([str(path)], ELSEWHERE) == [
+        HostBinary(str(path), sha256(path), None)
+    ]
 
 
 @pytest.mark.parametrize("name", ["no-such-program-of-ours", "/nowhere/x", "/etc"])
 def test_one_that_is_not_there_is_named(name):
     with pytest.raises(MissingFile) as caught:
-        capture_host_binaries(["sha256sum", name])
+        capture_host_binaries(["sha256sum", name], ELSEWHERE)
 
     assert (caught.value.where, caught.value.exit_code) == (name, 2)
 
@@ -99,6 +103,35 @@ def test_one_that_may_not_be_run_is_named(tmp_path):
     path.write_text("no program")
 
     with pytest.raises(MissingFile) as caught:
-        capture_host_binaries([str(path)])
+        capture_host_binaries([str(path)], ELSEWHERE)
 
     assert caught.value.text == "a declared host binary is not there, or cannot be run"
+
+
+@pytest.mark.parametrize("way", ["absolute", "through /proc", "through a link", "on PATH"])
+def test_a_file_of_the_repository_is_never_run(tmp_path, program, monkeypatch, way):
+    """A clone may be a stranger's, and this is the host, with all that its user may do."""
+    path = Path(program(f"touch {tmp_path}/ran; echo 1.0"))
+    link = tmp_path.parent / "looks-harmless"
+    link.unlink(missing_ok=True)
+    link.symlink_to(path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f".:{os.environ['PATH']}")
+    name = {"absolute": str(path), "through /proc": f"/proc/self/cwd/{path.name}"}
+    name |= {"through a link": str(link), "on PATH": path.name}
+
+    with pytest.raises(UnsafePath, match="is a file of the repository") as caught:
+        capture_host_binaries([name[way]], tmp_path)
+
+    assert (caught.value.where, caught.value.exit_code) == (name[way], 2)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_path_relative_to_who_knows_what_is_refused(tmp_path, program, monkeypatch):
+    path = Path(program(f"touch {tmp_path}/ran"))
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(UnsafePath, match="neither an absolute path nor a name on PATH"):
+        capture_host_binaries([f"./{path.name}"], ELSEWHERE)
+
+    assert not (tmp_path / "ran").exists()

@@ -3,6 +3,8 @@
 import re
 import subprocess
 import sys
+import tarfile
+from contextlib import suppress
 
 import pytest
 import uv
@@ -167,3 +169,70 @@ def test_questions_that_are_wrong(tmp_path):
     with pytest.raises(MissingFile) as caught:
         compile_lock(tmp_path, "requirements.in")
     assert caught.value.where == "requirements.in"
+
+
+SETUP = (
+    "open({ran!r}, 'w').close()\nfrom setuptools import setup\nsetup(name='evil', version='1')\n"
+)
+BACKEND = "open({ran!r}, 'w').close()\n"
+DYNAMIC = """
+[project]
+name = "x"
+dynamic = ["version", "dependencies"]
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+"""
+
+
+@pytest.mark.parametrize("way", ["a folder", "an archive", "pyproject.toml"])
+def test_no_code_of_a_package_or_of_the_repository_runs_on_the_host(tmp_path, way):
+    """Whoever wrote the source may be a stranger; what a build needs is asked of the build."""
+    ran, root = tmp_path / "ran", tmp_path / "clone"
+    (root / "pk").mkdir(parents=True)
+    (root / "pk/setup.py").write_text(SETUP.format(ran=str(ran)))
+    with tarfile.open(tmp_path / "evil-1.tar.gz", "w:gz") as tar:
+        tar.add(root / "pk", "evil-1")
+    source = "requirements.in"
+    if way == "pyproject.toml":
+        source = way
+        (root / "backend.py").write_text(BACKEND.format(ran=str(ran)))
+        (root / source).write_text(DYNAMIC)
+    else:
+        place = root / "pk" if way == "a folder" else tmp_path / "evil-1.tar.gz"
+        (root / source).write_text(f"evil @ {place.as_uri()}\n")
+
+    with pytest.raises(ToolFailed) as caught:
+        compile_lock(root, source)
+
+    assert caught.value.where == source
+    assert caught.value.action == (
+        "name one that has a wheel, or run its build code here: "
+        "jupyter vaibify envelope --only lock --allow-build"
+    )
+    assert not ran.exists()
+    with suppress(ToolFailed, InvalidFile):  # what it makes is nothing to lock
+        compile_lock(root, source, allow_build=True)
+    assert ran.exists(), "somebody who asks for it gets it"
+
+
+def test_settings_for_uv_in_the_repository_are_not_looked_at(tmp_path):
+    root = tmp_path / "clone"
+    root.mkdir()
+    (root / "requirements.in").write_text("iniconfig==2.0.0\n")
+    (root / "uv.toml").write_text(f'cache-dir = "{tmp_path}/anywhere"\n')
+
+    lock = parse_lock(compile_lock(root, "requirements.in"))
+
+    assert [one.version for one in lock.packages] == ["2.0.0"]
+    assert not (tmp_path / "anywhere").exists()
+
+
+def test_a_source_may_include_another_beside_it(tmp_path):
+    (tmp_path / "requirements.in").write_text("-r more.txt\n")
+    (tmp_path / "more.txt").write_text("iniconfig==2.0.0\n")
+
+    lock = parse_lock(compile_lock(tmp_path, "requirements.in"))
+
+    assert [one.name for one in lock.packages] == ["iniconfig"]

@@ -512,3 +512,27 @@ def test_large_index_is_read_in_good_time(project: Path, git: Git) -> None:
     for _ in range(20):
         found.snapshot()
     assert time.monotonic() - started < 1
+
+
+def test_a_folder_that_looks_like_a_bare_repository_is_not_asked(project: Path, commit) -> None:
+    """Git would take it for the repository in there, also one that a clone brought."""
+    ran = project.parent / "ran"
+    settings = "repositoryformatversion = 0\nbare = false\nworktree = ..\n"
+    config = f'[core]\n{settings}fsmonitor = "touch {ran}; false"\n'
+    files = {"HEAD": b"ref: refs/heads/main\n", "config": config.encode()}
+    commit(project, {f"data/{name}": content for name, content in files.items()})
+    for name in ("objects", "refs"):
+        (project / "data" / name).mkdir()
+    with pytest.raises(NotARepository, match="is a bare repository"):
+        Repository.find(project / "data")
+    assert not ran.exists()
+    subprocess.run(["git", "status"], cwd=project / "data", capture_output=True, check=False)
+    assert ran.exists(), "which plain git would have done"
+
+
+def test_a_work_tree_elsewhere_is_taken_as_what_it_is_there(project: Path, git: Git) -> None:
+    """``core.worktree`` of a project that came as an archive names a folder of the host."""
+    home = project.parent
+    git(project, "config", "core.worktree", str(home))
+    with pytest.raises(NotARepository, match="is not inside a git repository"):
+        Repository.find(project)

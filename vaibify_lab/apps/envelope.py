@@ -12,11 +12,18 @@ def _arguments(parser: Parser) -> None:
         choices=("manifest", "lock", "environment"),
         help="this part, and the manifest that lists it",
     )
+    parser.add_argument(
+        "--allow-build",
+        action="store_true",
+        help="packages that have no wheel may run their build's code on this machine",
+    )
 
 
 def _execute(given: Namespace, screen: Screen) -> int:
     project = open_project(given, cached=False)
-    written = project.envelope(given.only, lambda text: screen.progress(f"  {text}"))
+    written = project.envelope(
+        given.only, lambda text: screen.progress(f"  {text}"), allow_build=given.allow_build
+    )
     for path, what in written:
         screen.line(f"{screen.symbol('✓', '+')} {path}: {what}", hang=2)
     screen.document({"written": [{"path": path, "holds": what} for path, what in written]})

@@ -98,6 +98,5 @@ def _say(name: str, error: VaibifyError, screen: Screen, debug: bool) -> int:
         traceback.print_exc()
     start = f"{COMMAND} {name}" if name in VERBS else COMMAND
     screen.complain(f"{start}: {error}")
-    found = {"code": error.code, "text": error.text, "where": error.where, "action": error.action}
-    screen.json_line({"error": found})
+    screen.json_line({"error": error.to_json()})
     return error.exit_code

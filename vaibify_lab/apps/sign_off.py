@@ -31,6 +31,8 @@ def _arguments(parser: Parser) -> None:
 
 
 def _execute(given: Namespace, screen: Screen) -> int:
+    from vaibify_lab.project.signing import name_of
+
     project = open_project(given)
     slug = project.step(given.step).slug
     name = name_of(project, given.name)
@@ -46,23 +48,6 @@ def _execute(given: Namespace, screen: Screen) -> int:
     screen.line(f"{sign} {slug} is signed off as {entry.verdict} by {name} ({how})", hang=2)
     screen.document(_answer(project, slug, entry))
     return 0
-
-
-def name_of(project: Project, given: str | None) -> str:
-    """Return the name that is recorded: the one given, else git's identity.
-
-    Raises
-    ------
-    UsageError
-        When there is none, or it is not one line of text.
-    """
-    name = project.opened.repository.identity() if given is None else given.strip()
-    if not name:
-        action = 'give --name "Your Name", or: git config user.name and user.email'
-        raise UsageError("signing needs a name: the one of the person who looked", action=action)
-    if not name.isprintable() or len(name) > 200:
-        raise UsageError("--name takes one line of text, at most 200 characters")
-    return name
 
 
 def _show(screen: Screen, project: Project, seen: ToSign, what: str) -> None:

@@ -11,11 +11,18 @@
     │   │   └── LaterFormat         ... was written by a later version
     │   ├── UnsafePath              a path that leaves the project or is not plain
     │   ├── UnknownStep
+    │   ├── UnknownProject          no project of that id below the server's root
+    │   ├── RepositoryAboveRoot     a repository that reaches out of the server's root
+    │   ├── TooLarge                more than is sent at once
     │   └── MissingFile             a required input is missing or unreadable
+    │       └── VersionUnknown      nobody here has the bytes of that version
     ├── NotPassed                   something failed or differs                  1
     │   ├── PreflightFailed         the run cannot begin
     │   ├── RunInProgress           somebody else's run holds the lock
+    │   ├── JobInProgress           a build, a reproduction ... of this project goes on
     │   ├── BytesChanged            not the bytes that were looked at
+    │   ├── StaleCopy               the file is another than the one that was edited
+    │   ├── ReviewerMode            a reviewer's server records nothing in the project
     │   ├── BuildFailed             an image could not be built
     │   └── ImageRefused            an image is not what was recorded, or cannot be had
     └── CannotCheck                 the machine does not let us                  1
@@ -27,12 +34,15 @@
         ├── EngineLost              one answered, and went away
         └── RegistryUnreachable     the registry does not answer
 
-A front door maps ``exit_code`` (and later an HTTP status) in one place; nothing else catches these.
+A front door maps ``exit_code``, or the code to an HTTP status, in one place; nothing else catches
+these.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from vaibify_lab.core.paths import shown
 
@@ -50,16 +60,30 @@ class VaibifyError(Exception):
         The file, key or step it is about.
     action : str, optional
         What to do about it; a command where there is one.
+    details : mapping, optional
+        What a machine needs beside the words, such as the hashes that are there now; JSON.
     """
 
     code = "error"
     exit_code = 1
 
-    def __init__(self, text: str, *, where: str | None = None, action: str | None = None) -> None:
+    def __init__(
+        self,
+        text: str,
+        *,
+        where: str | None = None,
+        action: str | None = None,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(text)
         self.text = text
         self.where = where
         self.action = action
+        self.details = details or {}
+
+    def to_json(self) -> dict[str, str | None]:
+        """Return the JSON answers' form."""
+        return {"code": self.code, "text": self.text, "where": self.where, "action": self.action}
 
     def __str__(self) -> str:
         """One line, safe to print: where, what, what to do."""
@@ -121,10 +145,34 @@ class UnknownStep(QuestionError):
     code = "unknown-step"
 
 
+class UnknownProject(QuestionError):
+    """No project of that id below the server's root, or no longer."""
+
+    code = "unknown-project"
+
+
+class RepositoryAboveRoot(QuestionError):
+    """A repository that reaches out of the server's root: the root to use is named."""
+
+    code = "repository-above-root"
+
+
+class TooLarge(QuestionError):
+    """More bytes than are sent at once."""
+
+    code = "too-large"
+
+
 class MissingFile(QuestionError):
     """A file that the question needs is missing or cannot be read."""
 
     code = "missing-file"
+
+
+class VersionUnknown(MissingFile):
+    """Nobody here has the bytes of that version."""
+
+    code = "version-unknown"
 
 
 class NotPassed(VaibifyError):
@@ -145,10 +193,28 @@ class RunInProgress(NotPassed):
     code = "run-in-progress"
 
 
+class JobInProgress(NotPassed):
+    """Another build, reproduction or the like of this project goes on."""
+
+    code = "job-in-progress"
+
+
 class BytesChanged(NotPassed):
     """The bytes are not those that were looked at."""
 
     code = "bytes-changed"
+
+
+class StaleCopy(NotPassed):
+    """The file is another by now than the one that was edited."""
+
+    code = "stale"
+
+
+class ReviewerMode(NotPassed):
+    """A reviewer's server records nothing in the project."""
+
+    code = "reviewer-mode"
 
 
 class BuildFailed(NotPassed):

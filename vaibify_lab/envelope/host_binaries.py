@@ -1,4 +1,7 @@
-"""What a project's declared host programs are: their bytes and what they say of their version."""
+"""What a project's declared host programs are: their bytes and what they say of their version.
+
+They are run, so none may be a file of the repository: that may come from a stranger.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from vaibify_lab.core.errors import MissingFile
+from vaibify_lab.core.errors import MissingFile, UnsafePath
 from vaibify_lab.core.paths import shown
 from vaibify_lab.envelope.environment import HostBinary
 
@@ -21,13 +24,17 @@ _SECONDS = 10.0
 _LONGEST = 4096
 
 
-def capture_host_binaries(paths: Iterable[str], *, seconds: float = _SECONDS) -> list[HostBinary]:
+def capture_host_binaries(
+    paths: Iterable[str], root: Path, *, seconds: float = _SECONDS
+) -> list[HostBinary]:
     """Hash each program and ask it for its version.
 
     Parameters
     ----------
     paths : iterable of str
         As declared: absolute paths, or names found on PATH.
+    root : Path
+        The project, of which no file is run.
     seconds : float
         How long one may take to answer ``--version``; then its version is None.
 
@@ -35,12 +42,21 @@ def capture_host_binaries(paths: Iterable[str], *, seconds: float = _SECONDS) ->
     ------
     MissingFile
         Naming the one that is not there.
+    UnsafePath
+        Naming the one that is a file of the project, or a path relative to who knows what.
     """
-    return [_capture(path, seconds) for path in paths]
+    return [_capture(path, root.resolve(), seconds) for path in paths]
 
 
-def _capture(path: str, seconds: float) -> HostBinary:
+def _capture(path: str, root: Path, seconds: float) -> HostBinary:
+    if "/" in path and not path.startswith("/"):
+        text = "is neither an absolute path nor a name on PATH"
+        raise UnsafePath(text, where=shown(path), action="correct saHostBinaries")
     found = shutil.which(path)
+    if found is not None and Path(found).resolve().is_relative_to(root):
+        text = "is a file of the repository, which is never run outside a step"
+        action = "take it out of saHostBinaries, and declare it in saScripts"
+        raise UnsafePath(text, where=shown(path), action=action)
     if found is None:
         text = "a declared host binary is not there, or cannot be run"
         raise MissingFile(text, where=shown(path), action="install it or correct saHostBinaries")

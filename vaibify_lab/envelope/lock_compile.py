@@ -1,9 +1,15 @@
-"""requirements.lock made by ``uv pip compile --generate-hashes``, with a header of ours."""
+"""requirements.lock made by ``uv pip compile --generate-hashes``, with a header of ours.
+
+A source may come from a stranger. To learn what a package without a wheel needs, uv would run code
+of that package (or of the repository, for a dynamic pyproject.toml) on this machine: it may not,
+unless the person who asks says so. Settings for uv that lie in the repository are not looked at.
+"""
 
 from __future__ import annotations
 
+import os
 import platform
-import shutil
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,6 +20,7 @@ from pathlib import Path
 from vaibify_lab.core.errors import InvalidFile, MissingFile, QuestionError, ToolFailed, UsageError
 from vaibify_lab.core.paths import shown
 from vaibify_lab.envelope.lock import NAME, LockedPackage, parse_lock, source_digest
+from vaibify_lab.files import uvprogram
 
 SOURCES = ("requirements.in", "pyproject.toml")
 _ARGUMENTS = (
@@ -24,6 +31,8 @@ _ARGUMENTS = (
     "--no-python-downloads",
     "--color=never",
 )
+_BUILD_REFUSED = re.compile(r"(?i)building (?:from source|source distributions)\b.* is disabled")
+_ALLOW = "jupyter vaibify envelope --only lock --allow-build"
 
 
 def compile_lock(
@@ -33,6 +42,7 @@ def compile_lock(
     *,
     keep: bytes | None = None,
     progress: Callable[[str], None] | None = None,
+    allow_build: bool = False,
 ) -> bytes:
     """Resolve ``source`` for this platform and return the lock; nothing is written.
 
@@ -49,6 +59,8 @@ def compile_lock(
         not: a wrong one would live on.
     progress : callable, optional
         Told each line that uv says.
+    allow_build : bool
+        Let packages that have no wheel run their build's code on this machine.
 
     Raises
     ------
@@ -65,8 +77,10 @@ def compile_lock(
     digest = source_digest((root / source).read_bytes())
     version = python_version or f"{sys.version_info.major}.{sys.version_info.minor}"
     with _draft(keep) as draft:
-        command = [find_uv(), "pip", "compile", source, *_ARGUMENTS, "-o", str(draft)]
-        _run([*command, "--python", sys.executable, "--python-version", version], root, progress)
+        command = [find_uv(), "pip", "compile", str(root.absolute() / source), *_ARGUMENTS]
+        command += [] if allow_build else ["--no-build"]
+        command += ["-o", str(draft), "--python", sys.executable, "--python-version", version]
+        _run(command, draft.parent, source, progress)
         body = draft.read_bytes()
     header = (
         f"# vaibify: python {version} {this_platform()}\n"
@@ -84,19 +98,14 @@ def this_platform() -> str:
 
 
 def find_uv() -> str:
-    """Return the path of the uv program: the installed package's, else the one on PATH.
+    """Return the path of the uv program.
 
     Raises
     ------
     QuestionError
         When there is neither; reading and verifying a lock needs none.
     """
-    try:
-        import uv  # its absence must not keep anybody from verifying
-
-        return uv.find_uv_bin()
-    except (ImportError, FileNotFoundError):
-        found = shutil.which("uv")
+    found = uvprogram.program()
     if found is None:
         text = f"uv is not installed, and only uv makes {NAME}"
         raise QuestionError(text, action="python -m pip install uv")
@@ -118,16 +127,20 @@ def _pin(package: LockedPackage) -> str:
     return f"{package.name}=={package.version}{marker}\n"
 
 
-def _run(command: list[str], root: Path, progress: Callable[[str], None] | None) -> None:
+def _run(
+    command: list[str], folder: Path, source: str, progress: Callable[[str], None] | None
+) -> None:
+    """Run uv in ``folder``: it takes settings from there, and from the folders above."""
     said: list[str] = []
     with subprocess.Popen(
         command,
-        cwd=root,
+        cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         errors="backslashreplace",
+        env={**os.environ, **uvprogram.TRUST},
     ) as process:
         assert process.stderr is not None
         for line in process.stderr:
@@ -136,7 +149,10 @@ def _run(command: list[str], root: Path, progress: Callable[[str], None] | None)
                 progress(said[-1])
     if process.returncode != 0:
         reason = " ".join(line for line in said if line)[-1000:]
-        raise ToolFailed(f"uv could not make the lock: {reason}", where=command[3])
+        refused = _BUILD_REFUSED.search(reason)
+        action = f"name one that has a wheel, or run its build code here: {_ALLOW}"
+        text = f"uv could not make the lock: {reason}"
+        raise ToolFailed(text, where=source, action=action if refused else None)
 
 
 def _require_usable(lock: bytes, source: str) -> None:

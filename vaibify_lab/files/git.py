@@ -2,7 +2,8 @@
 
 Every call: no fsmonitor, no hooks, submodules ignored, replacement objects ignored (a clone has
 none), no transport (so that no missing object is fetched), no prompt, no optional lock, messages in
-English, and none of the variables by which an outer git would point elsewhere.
+English, none of the variables by which an outer git would point elsewhere, and no bare repository
+that a folder of the work tree happens to be (git from 2.38 on).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _FLAGS = (
     *("-c", "core.fsmonitor=false"),
     *("-c", "core.hooksPath=/dev/null"),
     *("-c", "diff.ignoreSubmodules=all"),
+    *("-c", "safe.bareRepository=explicit"),
 )
 _SETTINGS = {
     "GIT_OPTIONAL_LOCKS": "0",
@@ -81,8 +83,9 @@ class Repository:
         root = Path(_asked_path(place, "--show-toplevel"))
         if not place.is_relative_to(root):
             raise NotARepository(f"has its work tree elsewhere ({root})", where=str(start))
-        git_dir = Path(_asked_path(place, "--absolute-git-dir"))
-        common_dir = place / _asked_path(place, "--git-common-dir")
+        # At the root, where every later call is: ``core.worktree`` may name any folder.
+        git_dir = Path(_asked_path(root, "--absolute-git-dir"))
+        common_dir = root / _asked_path(root, "--git-common-dir")
         return cls(root, git_dir, common_dir.resolve())
 
     @classmethod
@@ -254,7 +257,7 @@ def _failure(
     if "not a git repository" in said:
         text = f"is not a usable git repository: {first.removeprefix('fatal: ')}"
         return NotARepository(text, where=where)
-    if "must be run in a work tree" in said:
+    if "must be run in a work tree" in said or "cannot use bare repository" in said:
         text = "is a bare repository or lies inside .git: there is no work tree here"
         action = "go to the folder that holds your files"
         return NotARepository(text, where=where, action=action)

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import getpass
+import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from vaibify_lab.ceremony.check import check
 from vaibify_lab.ceremony.reproduce import Asked, Reproduction, Telling, reproduce
+from vaibify_lab.ceremony.rerun import Rerun, Tell, rerun
 from vaibify_lab.core.facts import SignOff
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
 from vaibify_lab.project import running, writing
+from vaibify_lab.project.editing import write_workflow
+from vaibify_lab.project.file_status import FileStatus, file_status
 from vaibify_lab.project.report import Report, find_step, report_on
 from vaibify_lab.project.writing import Part
-from vaibify_lab.runs import vouching
+from vaibify_lab.runs import attending, vouching
+from vaibify_lab.runs.attending import Waiting
 from vaibify_lab.runs.history import RunSummary, summary
 from vaibify_lab.runs.journal import RunFolder
 from vaibify_lab.runs.opened import Look, Opened
@@ -23,8 +29,10 @@ from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.project_image import ProjectImage
 from vaibify_lab.runs.stopping import stop
 from vaibify_lab.runs.vouching import ToSign
+from vaibify_lab.runs.waiting import Word
 
 if TYPE_CHECKING:
+    from vaibify_lab.engines.base import Terminal
     from vaibify_lab.engines.image.stream import BuildLine
     from vaibify_lab.runs.imaging import BuildReport
 
@@ -45,6 +53,13 @@ class Project:
     def __init__(self, start: Path, workflow: str | None = None, *, cached: bool = True) -> None:
         self.opened = Opened(start, cached=cached)
         self._named = workflow
+
+    @classmethod
+    def of(cls, opened: Opened, workflow: str) -> Self:
+        """Return a workflow's project in a repository that is open already."""
+        project = cls.__new__(cls)
+        project.opened, project._named = opened, workflow
+        return project
 
     @property
     def path(self) -> str:
@@ -68,6 +83,10 @@ class Project:
         """Return what is true now, with the ladder."""
         return report_on(self.opened, self.look())
 
+    def file_status(self) -> FileStatus:
+        """Return the report with what a poll wants beside it."""
+        return file_status(self.opened, self.look())
+
     def step(self, name: str) -> Step:
         """Return a step by slug, name or StepNN.
 
@@ -81,15 +100,22 @@ class Project:
         """Return who acts here: git's identity, else the account's name."""
         return self.opened.repository.identity() or getpass.getuser()
 
-    def start_run(self, options: RunOptions) -> RunFolder:
+    def start_run(self, options: RunOptions, person: str | None = None) -> RunFolder:
         """Start a detached run and return its folder.
+
+        Parameters
+        ----------
+        options : RunOptions
+            What to run, and how.
+        person : str, optional
+            Who asks; by default `person`.
 
         Raises
         ------
         VaibifyError
             When the runner refuses at once (a run in progress).
         """
-        return running.begin(self.opened, options, self.person())
+        return running.begin(self.opened, options, person or self.person())
 
     def events(self, folder: RunFolder) -> Iterator[dict[str, Any] | None]:
         """Yield a run's events to its end; None whenever nothing is new."""
@@ -132,15 +158,56 @@ class Project:
         """Return the latest run; None also where git tracks this machine's files."""
         return running.latest(self.opened)
 
-    def stop_run(self) -> RunFolder:
+    def stop_run(self, run_id: str | None = None) -> RunFolder:
         """Ask the run in progress to stop; end what one left running that lost its runner.
 
         Raises
         ------
         NotPassed
-            When there is none.
+            When there is none, or not the one that is named.
         """
-        return stop(self.opened)
+        return stop(self.opened, run_id)
+
+    def waiting(self) -> tuple[Waiting, ...]:
+        """Return the interactive steps that wait for their person now."""
+        return attending.waiting_in(self.opened, self.opened.workflow(self.path))
+
+    def speak(self, slug: str, word: Word, by: str | None = None) -> Waiting:
+        """Tell the runner what a person wants of a step that waits; the journal tells what came.
+
+        ``complete``: it is done; its outputs are judged and recorded, with who says so.
+        ``abandon``: it is given up; what was there before is put back. ``pause`` and ``resume``:
+        its processes stand still meanwhile.
+
+        Raises
+        ------
+        NotPassed
+            When it does not wait, or stands or goes on as asked already.
+        """
+        workflow = self.opened.workflow(self.path)
+        return attending.speak(self.opened, workflow, slug, word, by or self.person())
+
+    def open_terminal(self, slug: str, kind: str, size: os.terminal_size) -> Terminal:
+        """Open a shell in a step that waits.
+
+        Raises
+        ------
+        NotPassed, CannotCheck
+        """
+        one = attending.waiting_for(self.opened, self.opened.workflow(self.path), slug)
+        return attending.open_terminal(one, kind, size)
+
+    def attach_command(self, slug: str) -> list[str]:
+        """Return the command that opens that shell on whatever terminal it is typed.
+
+        Raises
+        ------
+        NotPassed
+            When the step does not wait.
+        """
+        attending.waiting_for(self.opened, self.opened.workflow(self.path), slug)
+        place = ["--repo", str(self.root), "--workflow", self.path]
+        return [sys.executable, "-P", "-m", "vaibify_lab.apps", "attach", slug, *place]
 
     def acknowledge(self, slugs: Sequence[str] = ()) -> list[str]:
         """Mark interrupted and failed steps (all, or those named) as seen; return which were."""
@@ -171,15 +238,32 @@ class Project:
             server_identity=server_identity,
         )
 
+    def write_workflow(
+        self, seen: str, *, text: str | None = None, document: Any = None
+    ) -> dict[str, Any]:
+        """Put a new text or document in place of the workflow file whose hash was seen.
+
+        Raises
+        ------
+        StaleCopy, InvalidFile, RunInProgress
+        """
+        running.require_idle(self.opened)
+        return write_workflow(self.opened, self.path, seen, text=text, document=document)
+
     def envelope(
-        self, only: Part | None = None, progress: Callable[[str], None] | None = None
+        self,
+        only: Part | None = None,
+        progress: Callable[[str], None] | None = None,
+        *,
+        allow_build: bool = False,
     ) -> list[tuple[str, str]]:
         """Write the envelope, or one part and the manifest that lists it.
 
-        Returns what was written: (path, what is in it).
+        Returns what was written: (path, what is in it). ``allow_build`` lets packages without a
+        wheel run their build's code on this machine.
         """
         running.require_idle(self.opened)
-        return writing.write_envelope(self.opened, only, progress)
+        return writing.write_envelope(self.opened, only, progress, allow_build=allow_build)
 
     def build(
         self,
@@ -198,3 +282,9 @@ class Project:
     def reproduce(self, asked: Asked, telling: Telling) -> Reproduction:
         """Confirm the project as a stranger would."""
         return reproduce(self.opened, asked, telling)
+
+    def rerun(self, names: Sequence[str], tell: Tell | None = None) -> Rerun:
+        """Run single steps again on a copy, and compare what they write with what is here."""
+        workflow = self.opened.workflow(self.path)
+        only = tuple(dict.fromkeys(find_step(workflow, name).slug for name in names))
+        return rerun(self.opened, workflow, self.person(), tell=tell, only=only)

@@ -86,7 +86,13 @@ class Runner:
     def _under_lock(self) -> int:
         opened = Opened(self.root)
         process = ProcessId.mine().to_json()
-        self.journal.write("runAccepted", run_id=self.folder.run_id, process=process)
+        self.journal.write(
+            "runAccepted",
+            run_id=self.folder.run_id,
+            process=process,
+            person=self.person,
+            workflow=self.options.workflow,
+        )
         recover(opened, self.journal)
         opened.tree.write(CURRENT, self.folder.run_id.encode("ascii") + b"\n")
         _prune(self.root, self.folder)
@@ -138,6 +144,7 @@ class Runner:
             look.reports,
             options.selection,
             plot_only=options.plot_only,
+            attended=options.interactive or options.tests_only,
             tests=options.tests,
         )
         if not look.workflow.steps:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 from vaibify_lab.core.errors import InvalidFile, MissingFile, NotPassed, UnsafePath, VaibifyError
@@ -19,6 +19,7 @@ from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.runs.aside import left_aside
 from vaibify_lab.runs.look import LOCK
 from vaibify_lab.runs.opened import Opened
+from vaibify_lab.runs.reach import Reach
 
 MANIFEST = "MANIFEST.sha256"
 SOURCES = ("requirements.in", "pyproject.toml")
@@ -34,23 +35,41 @@ EPOCH_WITHOUT_COMMIT = 315532800  # 1980-01-01T00:00:00Z: zip files cannot hold 
 Part = Literal["manifest", "lock", "environment"]
 
 
-def manifested(opened: Opened, workflows: Sequence[Workflow]) -> tuple[str, ...]:
-    """Return every repository path that the manifest covers, for all workflows.
+def manifested(opened: Opened, workflows: Iterable[Workflow]) -> tuple[str, ...]:
+    """Return every repository path that the manifest covers, for all workflows."""
+    scout = opened.observer.scout
+    return covered_by(opened, [(workflow, scout.reach(workflow)) for workflow in workflows])
+
+
+def covered_by(opened: Opened, seen: Iterable[tuple[Workflow, Reach]]) -> tuple[str, ...]:
+    """Return the same for workflows whose files have been looked for just now.
+
+    Raises
+    ------
+    UnsafePath, MissingFile
+        For a declared folder that holds a link or anything else that is no regular file.
+    """
+    known = tuple(seen)
+    for folder in (one for _, reach in known for one in reach.folders.faults):
+        opened.tree.list_files(folder)
+    present = tuple(path for path in ALONGSIDE if opened.tree.lstat(path) is not None)
+    return opened.memory.of(_covered, known, present)
+
+
+def _covered(seen: Iterable[tuple[Workflow, Reach]], present: Iterable[str]) -> tuple[str, ...]:
+    """Return what is listed.
 
     Every path-list field of every step, the code its scripts reach, its test files, the workflow
     files, and the envelope's other files where they exist.
     """
     found: dict[str, None] = {}
-    for workflow in workflows:
+    for workflow, reach in seen:
         found[workflow.path] = None
         for step in workflow.steps:
-            declared = (*step.outputs, *step.inputs, *step.test_inputs)
-            _require_listable(opened, declared)
-            found.update(dict.fromkeys(opened.observer.expand(declared)))
-            found.update(dict.fromkeys(opened.observer.code_of(step).files))
+            found.update(dict.fromkeys(reach.declared[step.slug]))
+            found.update(dict.fromkeys(reach.code[step.slug].files))
             found.update(dict.fromkeys(step.declared_scripts or ()))
-            found.update(dict.fromkeys(opened.observer.test_files(step)))
-    present = [path for path in ALONGSIDE if opened.tree.lstat(path) is not None]
+            found.update(dict.fromkeys(reach.tests[step.slug]))
     found.update(dict.fromkeys(present))
     return tuple(found)
 
@@ -83,10 +102,11 @@ def write_lock(
     progress: Callable[[str], None] | None = None,
     *,
     python_version: str | None = None,
+    allow_build: bool = False,
 ) -> int:
     """Resolve requirements.in (else pyproject.toml) into requirements.lock; return its size.
 
-    ``python_version`` is used where vaibify.yml names none.
+    ``python_version`` is used where vaibify.yml names none; see `compile_lock` for ``allow_build``.
     """
     source = next((one for one in SOURCES if opened.tree.lstat(one) is not None), None)
     if source is None:
@@ -97,7 +117,14 @@ def write_lock(
         )
     kept = opened.tree.read(LOCK) if opened.tree.lstat(LOCK) is not None else None
     version = opened.project_file().python_version or python_version
-    data = compile_lock(opened.tree.root, source, version, keep=kept, progress=progress)
+    data = compile_lock(
+        opened.tree.root,
+        source,
+        version,
+        keep=kept,
+        progress=progress,
+        allow_build=allow_build,
+    )
     opened.tree.write(LOCK, data)
     return len(data)
 
@@ -114,7 +141,7 @@ def write_environment(opened: Opened) -> EnvironmentFile:
     epoch = old.source_date_epoch if old is not None else None
     new = dataclasses.replace(
         old or EnvironmentFile(),
-        host_binaries=tuple(capture_host_binaries(binaries)),
+        host_binaries=tuple(capture_host_binaries(binaries, opened.tree.root)),
         source_date_epoch=_epoch(opened) if epoch is None else epoch,
         lock_sha256=old.lock_sha256 if old and old.config_digest else lock,
     )
@@ -140,13 +167,6 @@ def _require_cleared(opened: Opened) -> None:
         if not settled:
             text = f"a run was cut off: the outputs of {aside.slug} from before it lie there"
             raise NotPassed(text, where=aside.folder, action="jupyter vaibify run puts them back")
-
-
-def _require_listable(opened: Opened, declared: Iterable[str]) -> None:
-    """Refuse a declared folder that holds a link or anything else that is no regular file."""
-    for path in declared:
-        if path.endswith("/") and opened.tree.exists_as_directory(path):
-            opened.tree.list_files(path)
 
 
 def _refused(path: str, kind: str, detail: str) -> VaibifyError:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Literal, cast, get_args
 
 from vaibify_lab.core.errors import MissingFile
-from vaibify_lab.runs.journal import ENDINGS, RunFolder, read_events
+from vaibify_lab.runs.journal import ENDINGS, RunFolder, read_events, shown_time
 from vaibify_lab.runs.live import runner_of
 
 RunOutcome = Literal["passed", "failed", "interrupted", "refused", "running", "lost"]
@@ -35,7 +34,7 @@ class RunSummary:
 def summary(folder: RunFolder) -> RunSummary:
     """Sum up a run."""
     events = read_events(folder)
-    begun: dict[str, Any] = next((one for one in events if one["event"] == "runStarted"), {})
+    begun: dict[str, Any] = next((one for one in events if one["event"] == "runAccepted"), {})
     ends = (one for one in reversed(events) if one["event"] in ENDINGS)
     ending: dict[str, Any] = next(ends, {})
     steps = ending.get("steps")
@@ -44,7 +43,7 @@ def summary(folder: RunFolder) -> RunSummary:
         run_id=folder.run_id,
         workflow=str(begun.get("workflow", "")),
         person=str(begun.get("person", "")),
-        started=_shown_time(times[0]) if times else "",
+        started=shown_time(times[0]) if times else "",
         seconds=round(times[-1] - times[0], 3) if times else 0.0,
         outcome=_outcome(events, ending),
         steps=dict(steps) if isinstance(steps, dict) else {},
@@ -78,7 +77,3 @@ def _outcome(events: list[dict[str, Any]], ending: dict[str, Any]) -> RunOutcome
             return cast(RunOutcome, told)
     runner = runner_of(events)
     return "lost" if runner is not None and runner.alive() is False else "running"
-
-
-def _shown_time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

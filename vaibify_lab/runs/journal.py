@@ -32,6 +32,13 @@ def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def shown_time(seconds: object) -> str:
+    """Return an event's time as records hold it; "an unknown time" for what is none."""
+    if not isinstance(seconds, int | float):
+        return "an unknown time"
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def new_run_id() -> str:
     """Return a name for a run: sorts by time, unique on and beyond this machine.
 
@@ -141,7 +148,7 @@ def read_events(folder: RunFolder, after: int = 0) -> list[dict[str, Any]]:
 
 def each_event(folder: RunFolder) -> Iterator[dict[str, Any]]:
     """Yield the events there are, reading no further than they are asked for."""
-    for event, _ in _events(folder, 0):
+    for event, _ in events_from(folder, 0):
         yield event
 
 
@@ -150,7 +157,7 @@ def follow(folder: RunFolder, poll: float = 0.05) -> Iterator[dict[str, Any] | N
     offset = 0
     while True:
         nothing = True
-        for event, end in _events(folder, offset):
+        for event, end in events_from(folder, offset):
             offset = end
             nothing = False
             yield event
@@ -159,7 +166,8 @@ def follow(folder: RunFolder, poll: float = 0.05) -> Iterator[dict[str, Any] | N
             time.sleep(poll)
 
 
-def _events(folder: RunFolder, offset: int) -> Iterator[tuple[dict[str, Any], int]]:
+def events_from(folder: RunFolder, offset: int) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield the events from an offset of the file on, each with the offset where it ends."""
     try:
         file = folder.journal.open("rb")
     except OSError:

@@ -9,15 +9,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vaibify_lab.core.world import Live
+from vaibify_lab.core.world import Live, LiveState
 from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.runs.journal import ENDINGS, RunFolder, each_event, read_events
 from vaibify_lab.runs.processes import ProcessId
 
 CURRENT = f"{LOCAL}/current"
 ACKNOWLEDGED = "acknowledged"
+_WORDS = {
+    "testing": "is running",
+    "waiting": "waits for a person",
+    "paused": "waits for a person, and is paused,",
+}
+_LIVE: dict[str, LiveState] = {
+    "queued": "queued",
+    "running": "running",
+    "testing": "running",
+    "waiting": "waiting",
+    "paused": "waiting",
+}
 _ENDS = frozenset({"stepPass", "stepFail", "stepBlocked", "stepSkipped", "stepSettled"})
-_BEGINS = frozenset({"stepStarted", "testsStarted"})
+_BEGINS = {
+    "stepStarted": "running",
+    "testsStarted": "testing",
+    "stepWaiting": "waiting",
+    "stepPaused": "paused",
+    "stepResumed": "waiting",
+    "stepCompleted": "running",
+    "stepAbandoned": "running",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +45,16 @@ class Unfinished:
     """The latest run, when its journal has no end: who makes it, and how far it came."""
 
     folder: RunFolder
+    accepted: Mapping[str, Any]
     started: Mapping[str, Any]
     runner: ProcessId | None
     states: Mapping[str, str]
+
+    @property
+    def begun(self) -> list[str]:
+        """The steps that had begun, and not ended; those whose tests had are none of them."""
+        found = self.states.items()
+        return [slug for slug, state in found if state not in ("queued", "testing")]
 
     @property
     def alive(self) -> bool | None:
@@ -89,8 +116,8 @@ def unfinished(root: Path) -> Unfinished | None:
     if folder is None or is_ended(folder):
         return None
     events = read_events(folder)
-    started: Mapping[str, Any] = next((one for one in events if one["event"] == "runStarted"), {})
-    return Unfinished(folder, started, runner_of(events), _states(started, events))
+    accepted, started = (_first(events, name) for name in ("runAccepted", "runStarted"))
+    return Unfinished(folder, accepted, started, runner_of(events), _states(started, events))
 
 
 def live_of(root: Path, stem: str) -> Mapping[str, Live]:
@@ -103,15 +130,20 @@ def live_of(root: Path, stem: str) -> Mapping[str, Live]:
     found = {}
     for slug, state in run.states.items():
         if alive is not False:
-            text = f"is {state} in run {run_id}{place}"
-            found[slug] = Live("running" if state == "running" else "queued", run_id, text)
-        elif state == "running":
-            text = f"run {run_id} lost its runner before the step ended"
+            text = f"{_WORDS.get(state, f'is {state}')} in run {run_id}{place}"
+            found[slug] = Live(_LIVE[state], run_id, text, paused=state == "paused")
+        elif state != "queued":
+            what = "its tests" if state == "testing" else "the step"
+            text = f"run {run_id} lost its runner before {what} ended"
             aside = f"{LOCAL}/aside/{run_id}/{stem}/{slug}"
             if (root / aside).is_dir():
                 text += f"; its old outputs lie in {aside} and the next run restores them"
             found[slug] = Live("interrupted", run_id, text)
     return found
+
+
+def _first(events: list[dict[str, Any]], name: str) -> Mapping[str, Any]:
+    return next((one for one in events if one["event"] == name), {})
 
 
 def _states(started: Mapping[str, Any], events: list[dict[str, Any]]) -> dict[str, str]:
@@ -120,7 +152,7 @@ def _states(started: Mapping[str, Any], events: list[dict[str, Any]]) -> dict[st
     }
     for event in events:
         if event["event"] in _BEGINS:
-            states[str(event.get("step"))] = "running"
+            states[str(event.get("step"))] = _BEGINS[event["event"]]
         elif event["event"] in _ENDS:
             states.pop(str(event.get("step")), None)
     return states

@@ -6,7 +6,6 @@ ships there must not move a file.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from vaibify_lab.core.errors import RunInProgress, VaibifyError
@@ -15,7 +14,7 @@ from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.runs.aside import Aside, left_aside
 from vaibify_lab.runs.clearing import clear, drop_drafts, forget_empty_folders
-from vaibify_lab.runs.journal import JournalWriter, each_event, now
+from vaibify_lab.runs.journal import JournalWriter, each_event, now, shown_time
 from vaibify_lab.runs.live import Unfinished, current_run, unfinished
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.stopping import end_leftovers
@@ -56,7 +55,7 @@ def _require_gone(run: Unfinished) -> None:
     if alive is False or (alive is None and run.acknowledged):
         return
     first: dict[str, Any] = next(each_event(run.folder), {})
-    since = _time_of(first)
+    since = shown_time(first.get("time"))
     text = f"a run is in progress: {run.folder.run_id}, since {since}"
     action = "wait for it, or end it with: jupyter vaibify stop-run"
     if alive is None and run.runner is not None:
@@ -86,8 +85,7 @@ def _record_loss(opened: Opened, run: Unfinished, journal: JournalWriter) -> Non
 
     A step of which it ran the tests alone has lost those, which its marker does not have.
     """
-    begun = {one.get("step") for one in each_event(run.folder) if one["event"] == "stepStarted"}
-    running = [slug for slug, state in run.states.items() if state == "running" and slug in begun]
+    running = run.begun
     try:
         workflow = opened.workflow(str(run.started.get("workflow", "")))
     except VaibifyError as error:
@@ -121,7 +119,7 @@ def _interrupted(
         name=step.name,
         outcome="interrupted",
         run_id=run.folder.run_id,
-        started=_time_of(begun[0] if begun else {}),
+        started=shown_time(begun[0].get("time") if begun else None),
         ended=now(),
         reason_code="runner-lost",
         reason="its runner was lost before it ended",
@@ -133,10 +131,3 @@ def _interrupted(
         acknowledged=now() if run.acknowledged else None,
         last_passed=old.passed if old is not None else None,
     )
-
-
-def _time_of(event: dict[str, Any]) -> str:
-    seconds = event.get("time")
-    if not isinstance(seconds, int | float):
-        return "an unknown time"
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

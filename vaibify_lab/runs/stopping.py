@@ -19,15 +19,17 @@ from vaibify_lab.runs.opened import Opened
 _ENDING_SECONDS = 15.0
 
 
-def stop(opened: Opened) -> RunFolder:
+def stop(opened: Opened, run_id: str | None = None) -> RunFolder:
     """Ask the run in progress to stop; where its runner is lost, end the steps it left.
 
     Raises
     ------
     NotPassed
-        When nothing runs.
+        When nothing runs, or another run than the one that is named.
     """
     run = None if opened.local_is_tracked() else unfinished(opened.tree.root)
+    if run_id is not None and (run is None or run.folder.run_id != run_id):
+        raise NotPassed(f"run {run_id} is not in progress")
     if run is not None and run.alive is not False:
         ask_to_stop(run.folder)
         return run.folder

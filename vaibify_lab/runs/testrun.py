@@ -85,6 +85,7 @@ class TestRun:
             ended, timed_out = launch_and_wait(context, launch, step.slug, step.timeout_seconds)
             faults, _ = guard.look()
         found = session.results(commands, exchange, _why_early(ended, timed_out))
+        found = _doubted(found) if ended.out_of_memory else found
         cut_short = ended.lost or (ended.stopped and not timed_out)
         return (_all_failed(found, faults) if faults else found), cut_short
 
@@ -126,7 +127,7 @@ class TestRun:
         groups = (
             observer.expand(step.outputs),
             observer.expand((*step.inputs, *step.test_inputs)),
-            observer.test_files(step),
+            observer.scout.test_files(step),
         )
         states = observer.cache.observe({path: None for group in groups for path in group})
         return Hashes(
@@ -186,6 +187,17 @@ def _all_failed(found: Results, faults: Sequence[Reason]) -> Results:
     text = f"the tests did what they may not: {faults[0].text}"
     return {
         name: dataclasses.replace(result, outcome="failed", detail=text)
+        for name, result in found.items()
+    }
+
+
+def _doubted(found: Results) -> Results:
+    """Believe no pass of tests that went on after a process of theirs was killed."""
+    text = "one of their processes ran out of memory and was killed"
+    return {
+        name: dataclasses.replace(result, outcome="unknown", detail=text)
+        if result.outcome == "passed"
+        else result
         for name, result in found.items()
     }
 

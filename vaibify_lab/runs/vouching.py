@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from vaibify_lab.core.errors import BytesChanged, NotPassed, ToolFailed, ToolMissing, UsageError
+from vaibify_lab.core.errors import (
+    BytesChanged,
+    NotPassed,
+    ToolFailed,
+    ToolMissing,
+    UsageError,
+    VaibifyError,
+)
 from vaibify_lab.core.facts import RunRecord, SignOff, SignOffs
-from vaibify_lab.files import signing
+from vaibify_lab.core.model import Step
+from vaibify_lab.core.paths import is_within
+from vaibify_lab.files import keeping, signing
 from vaibify_lab.files.hashing import hash_many
+from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs import turning
 from vaibify_lab.runs.journal import now
 from vaibify_lab.runs.live import ACKNOWLEDGED, unfinished
@@ -24,6 +36,15 @@ class ToSign:
     slug: str
     run_id: str
     hashes: dict[str, str]
+
+    def to_json(self, tree: Tree) -> dict[str, Any]:
+        """Return the JSON answer's form, with the sizes of the files."""
+        sizes = {path: tree.lstat(path) for path in self.hashes}
+        return {
+            "run_id": self.run_id,
+            "hashes": self.hashes,
+            "bytes": {path: one.st_size if one else None for path, one in sizes.items()},
+        }
 
 
 def to_sign(opened: Opened, workflow_path: str, slug: str) -> ToSign:
@@ -75,9 +96,7 @@ def sign_off(
     """
     if not by.strip():
         raise UsageError("a sign-off needs the name of the person who looked")
-    if to_sign(opened, workflow_path, seen.slug) != seen:
-        text = f"the outputs of {seen.slug!r} changed since they were shown"
-        raise BytesChanged(text, action="look at them again")
+    _require_seen(opened, workflow_path, seen)
     before = turning.were_green(opened)
     workflow = opened.workflow(workflow_path)
     entry = SignOff(verdict, by, now(), seen.run_id, seen.hashes, note, server_identity)
@@ -87,8 +106,38 @@ def sign_off(
     earlier = old.entries if isinstance(old, SignOffs) else ()
     turning.begin(opened, before)
     store.write_sign_offs(SignOffs(workflow.stem, seen.slug, (*earlier, entry)))
+    _keep_plots(opened, workflow.by_slug[seen.slug], seen.hashes)
     turning.envelope_if_turned_green(opened, before)
     return entry
+
+
+def _keep_plots(opened: Opened, step: Step, hashes: Mapping[str, str]) -> None:
+    """Keep the plots that were signed, so that they can be shown beside later ones."""
+    for path, sha256 in hashes.items():
+        if not any(is_within(path, one) for one in step.plot_files):
+            continue
+        with suppress(VaibifyError):  # too large, or gone meanwhile: it is a view and no fact
+            data = opened.tree.read(path, keeping.LARGEST)
+            if hashlib.sha256(data).hexdigest() == sha256:
+                keeping.keep(data)
+
+
+def _require_seen(opened: Opened, workflow_path: str, seen: ToSign) -> None:
+    """Refuse bytes that are not those that were seen, and say which are there now."""
+    try:
+        there = to_sign(opened, workflow_path, seen.slug)
+    except NotPassed as error:
+        look = opened.look(workflow_path)
+        outputs = look.world.outputs(look.workflow.by_slug[seen.slug])
+        now = {path: one.sha256 for path, one in hash_many(opened.tree, outputs).items()}
+        if now == seen.hashes:
+            raise
+        details = {"to_sign": None, "now": now}
+        raise BytesChanged(error.text, action=error.action, details=details) from None
+    if there != seen:
+        text = f"the outputs of {seen.slug!r} changed since they were shown"
+        details = {"to_sign": there.to_json(opened.tree)}
+        raise BytesChanged(text, action="look at them again", details=details)
 
 
 def acknowledge(opened: Opened, workflow_path: str, slugs: Sequence[str] = ()) -> list[str]:

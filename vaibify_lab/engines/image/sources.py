@@ -1,7 +1,8 @@
 """Repositories of container.conf: resolved by git on the host, exported as the committed bytes.
 
-The host's git has the host's credentials, so nothing secret enters a build. What is exported is
-what the commit holds: no filter, no export-ignore, no line-ending rule of anybody's settings.
+The host's git has the host's credentials, so nothing secret enters a build. It runs in a new, empty
+repository: settings of the project's own could name programs, and the project may be a stranger's.
+What is exported is what the commit holds: no filter, no export-ignore, no line-ending rule.
 """
 
 from __future__ import annotations
@@ -44,6 +45,11 @@ class Resolved:
         """Tell whether the ref is one that is meant to move."""
         return self.kind == "branch"
 
+    @property
+    def installs(self) -> bool:
+        """Tell whether pip installs it."""
+        return self.line.method in ("pip_editable", "pip_no_deps", "c_and_pip")
+
 
 @dataclass(frozen=True, slots=True)
 class Exported:
@@ -57,7 +63,7 @@ class Exported:
 def resolve(place: Repository, line: SourceLine) -> Resolved:
     """Ask the repository which commit the ref names now.
 
-    ``place`` is any repository of the host: git runs there.
+    ``place`` is where git runs: an empty repository, whose settings are nobody's.
 
     Raises
     ------

@@ -1,0 +1,66 @@
+"""A real JupyterLab, a real Chromium; run apart from other tests, for playwright holds a loop."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.browser import server
+
+expect.set_options(timeout=60_000)  # the machine is shared
+
+NAMES = (os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome")
+ARGUMENTS = [
+    "--no-sandbox",  # root's
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    # Chromium asks hosts of its own whatever it is told: let no name resolve.
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium as installed here, else playwright's own."""
+    found = next((path for name in NAMES if name and (path := shutil.which(name))), None)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page in a fresh profile; nothing that runs in it may raise."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    context.set_default_timeout(60_000)
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    context.close()
+    assert errors == []
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """The folder of a server's own settings and log."""
+    place = tmp_path / "home"
+    place.mkdir()
+    return place
+
+
+@pytest.fixture
+def lab(home: Path, tmp_path: Path) -> Iterator[server.Lab]:
+    """JupyterLab on an empty folder."""
+    root = tmp_path / "root"
+    root.mkdir()
+    lab = server.start(home, root)
+    yield lab
+    lab.stop()

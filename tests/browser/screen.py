@@ -1,0 +1,23 @@
+"""What a person does in JupyterLab."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.server import Lab
+
+
+def open_lab(page: Page, lab: Lab) -> None:
+    """Open JupyterLab and wait until it is there."""
+    page.goto(lab.page(reset=""), wait_until="domcontentloaded")
+    page.wait_for_function("window.jupyterapp !== undefined", timeout=120_000)
+    page.evaluate("jupyterapp.restored")
+    page.wait_for_selector("#jupyterlab-splash", state="detached")
+
+
+def open_panel(page: Page) -> Locator:
+    """Open the panel by its tab; return it."""
+    page.locator('.jp-SideBar .lm-TabBar-tab[data-id="vaibify-panel"]').click()
+    panel = page.locator("#vaibify-panel")
+    expect(panel).to_be_visible()
+    return panel

@@ -1,0 +1,102 @@
+"""A JupyterLab server of a test's own: free port, real token, folders of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import subprocess
+import sys
+import time
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+NO_NEWS = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
+THEMES = "lab/api/settings/@jupyterlab/apputils-extension:themes"
+
+
+@dataclass
+class Lab:
+    """A running server: where it is, what it serves, how to ask it."""
+
+    url: str
+    token: str
+    root: Path
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def page(self, path: str = "lab", **query: str) -> str:
+        """Return the address of a page, with the token."""
+        return f"{self.url}{path}?{urlencode({**query, 'token': self.token})}"
+
+    def ask(self, path: str, method: str = "GET", body: Any = None) -> Any:
+        """Ask an address; return its JSON."""
+        request = urllib.request.Request(
+            self.url + path,
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"token {self.token}"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.loads(answer.read() or b"null")
+
+    def theme(self, name: str) -> None:
+        """Set the theme that the next page shows."""
+        self.ask(THEMES, "PUT", {"raw": json.dumps({"theme": name})})
+
+    def stop(self) -> None:
+        """End the server."""
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Return an environment in which nothing of this account is read or written."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("JUPYTER", "JPY_"))}
+    places = {
+        "HOME": home,
+        "JUPYTER_CONFIG_DIR": home / "config",
+        "JUPYTER_DATA_DIR": home / "data",
+        "JUPYTER_RUNTIME_DIR": home / "runtime",
+        "JUPYTERLAB_SETTINGS_DIR": home / "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": home / "workspaces",
+        "IPYTHONDIR": home / "ipython",
+    }
+    return kept | {name: str(place) for name, place in places.items()}
+
+
+def start(home: Path, root: Path, *options: str, port: int = 0, token: str = "") -> Lab:
+    """Start JupyterLab on ``root``; return it when it answers."""
+    (home / "config" / "labconfig").mkdir(parents=True, exist_ok=True)
+    (home / "config" / "labconfig" / "page_config.json").write_text(json.dumps(NO_NEWS))
+    token = token or secrets.token_hex(16)
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
+    command += ["--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
+    command += [f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}"]
+    command += ["--ServerApp.allow_unauthenticated_access=False"]
+    command += ["--LabApp.expose_app_in_browser=True", "--LabApp.extension_manager=readonly"]
+    log = home / "lab.log"
+    with log.open("ab") as out:
+        process = subprocess.Popen(
+            [*command, *options], env=environment(home), cwd=root, stdout=out, stderr=out
+        )
+    told = home / "runtime" / f"jpserver-{process.pid}.json"
+    deadline = time.monotonic() + 120
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            url = json.loads(told.read_text())["url"].replace("localhost", "127.0.0.1")
+            lab = Lab(url, token, root, process, log)
+            lab.ask("api/status")
+        except (OSError, ValueError):
+            time.sleep(0.05)
+        else:
+            return lab
+    process.kill()
+    raise AssertionError(f"JupyterLab did not start:\n{log.read_text()[-4000:]}")

@@ -111,7 +111,8 @@ def test_terminals_come_and_go_and_the_step_stays(lab: Lab, waiting: Wait, own: 
     assert len({one.answer("echo $$")[0] for one in shells}) == 4
     shells[0].type("exit 5\n")
     shells[0].rest()
-    shells[1].until("# " if os.geteuid() == 0 else "$ ")  # a key is lost while a shell takes its terminal over
+    # A key is lost while a shell takes its terminal over.
+    shells[1].until("# " if os.geteuid() == 0 else "$ ")
     shells[1].type("\x04")
     shells[1].rest()
     shells[2].type(f"sleep {own}2 & sleep {own}3\n")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.projects import gated
-from tests.browser.screen import open_lab, open_panel
+from tests.browser.screen import has_state, open_lab, open_panel
 from tests.browser.server import Lab
 from tests.kit import Made
 
@@ -18,14 +16,9 @@ def made(lab: Lab) -> Made:
     return gated(lab.root / "made")
 
 
-def has_state(panel: Locator, step: str, state: str) -> None:
-    """Wait until the row of a step says that state."""
-    pattern = re.compile(f"^{step}, {state}, ")
-    expect(panel.get_by_role("option", name=pattern)).to_have_count(1)
-
-
 def start_all(page: Page, panel: Locator) -> None:
-    """Open the menu and run all steps."""
+    """Open the menu and run all steps, once the project is there."""
+    expect(panel.get_by_role("button", name="Run", exact=True)).to_be_enabled()
     panel.get_by_role("button", name="More ways to run").click()
     page.get_by_role("menuitem", name="Run All Steps").click()
 

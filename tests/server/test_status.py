@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.kit import CHAIN, Made
 from tests.server.client import Client
 from vaibify_lab.core.errors import VaibifyError
+from vaibify_lab.engines.docker.calls import NotThere
 from vaibify_lab.handlers.base import status_of
 
 
@@ -94,6 +95,7 @@ def test_the_documented_statuses_are_those_that_are_sent() -> None:
     rows = re.findall(r"^  \| (\d{3}) \| (.*) \|$", text, re.MULTILINE)
     listed = {code: int(status) for status, cell in rows for code in re.findall("`(.*?)`", cell)}
     codes = {one.code: status_of(one("text")) for one in _all(VaibifyError)}
+    assert NotThere.code in codes, "errors of the engines, which are imported late"
     own = {"error", "not-passed", "question", "cannot-check"}  # the heads of the tree's branches
     assert {code: listed.get(code) for code in codes if code not in own} == {
         code: status for code, status in codes.items() if code not in own

@@ -96,7 +96,7 @@ def inspection_of(
         repository=repository,
         workflow=workflow,
         project=read_project_file(tree),
-        code={step.slug: observer.code_of(step) for step in workflow.steps},
+        code={step.slug: observer.scout.code_of(step) for step in workflow.steps},
         engine=engine,
         lock=lock,
         requirements=requirements,

@@ -125,7 +125,7 @@ class Scheduler:
         return first.text if first is not None else None
 
     def _record(self, step: Step) -> RunRecord | None:
-        found = self.context.facts.load([step.slug]).records.get(step.slug)
+        found = self.context.facts.record(step.slug)
         return None if isinstance(found, FactFault) else found
 
     def _one(self, step: Step) -> StepOutcome:

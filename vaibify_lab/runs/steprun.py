@@ -77,7 +77,8 @@ class StepRun:
         except Refused as refused:
             return Verdict("failed", refused.reason)
         except VaibifyError as error:
-            text = f"could not be run: {error.where or 'it'} {error.text}"
+            said = f"{error.where} {error.text}" if error.where else error.text
+            text = f"could not be run: {said}"
             return Verdict("failed", Reason(error.code, text, error.where, error.action))
         finally:
             if self._stage is not None:

@@ -127,7 +127,7 @@ class TestRun:
         groups = (
             observer.expand(step.outputs),
             observer.expand((*step.inputs, *step.test_inputs)),
-            observer.test_files(step),
+            observer.scout.test_files(step),
         )
         states = observer.cache.observe({path: None for group in groups for path in group})
         return Hashes(

@@ -74,22 +74,22 @@ class Tree:
                 return
             yield Directory(path, opened)
 
-    def write(self, path: str, data: bytes, mode: int = 0o644) -> None:
+    def write(self, path: str, data: bytes, mode: int = 0o644, *, durable: bool = True) -> None:
         """Put ``data`` in place of the file, whole or not at all; missing folders are made.
 
-        On any failure the old file stands as it was and nothing new is left behind.
+        On any failure the old file stands as it was and nothing new is left behind. What is not
+        ``durable`` survives the end of every process, but perhaps not that of the machine.
         """
         temporary = f".vaibify-{secrets.token_hex(8)}.tmp"
-        with writing(path), self._beside(path, make=True) as (directory, name):
+        with writing(path), self._making(path, durable=durable) as (directory, name):
             _require_replaceable(directory, name, path)
             try:
-                _fill(directory, temporary, data, mode)
+                _fill(directory, temporary, data, mode, durable=durable)
                 os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
             except BaseException:
                 with suppress(OSError):
                     os.unlink(temporary, dir_fd=directory)
                 raise
-            sync(directory)
 
     def make_directory(self, path: str) -> None:
         """Create a directory and those above it; one that exists is left as it is."""
@@ -104,14 +104,14 @@ class Tree:
             os.unlink(name, dir_fd=directory)
             sync(directory)
 
-    def move(self, source: str, target: str) -> None:
+    def move(self, source: str, target: str, *, durable: bool = True) -> None:
         """Rename within the tree, replacing a file at ``target``; missing folders are made."""
         with writing(source), self._beside(source) as (old_directory, old_name):
             look(old_directory, old_name)  # before folders are made for nothing
-            with writing(target), self._beside(target, make=True) as (directory, name):
+            with writing(target), self._making(target, durable=durable) as (directory, name):
                 os.rename(old_name, name, src_dir_fd=old_directory, dst_dir_fd=directory)
-                sync(directory)
-            sync(old_directory)
+            if durable:
+                sync(old_directory)
 
     def list_files(self, directory: str, *, strict: bool = True) -> list[str]:
         """Return all regular files below a directory, sorted by bytes.
@@ -151,13 +151,22 @@ class Tree:
         return status is not None and stat.S_ISDIR(status.st_mode)
 
     @contextmanager
-    def _beside(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
-        """Give the open directory of a path and its name; folders made go again on failure."""
+    def _beside(self, path: str) -> Iterator[tuple[int, str]]:
+        """Give the open directory of a path and its name."""
+        parent, name = split(path)
+        with Descent(self.root) as descent:
+            yield descent.enter(parent), name
+
+    @contextmanager
+    def _making(self, path: str, *, durable: bool) -> Iterator[tuple[int, str]]:
+        """As `_beside`, with missing folders made, which go again on failure."""
         parent, name = split(path)
         made: list[str] = []
         try:
             with Descent(self.root) as descent:
-                yield descent.enter(parent, made=made if make else None), name
+                yield descent.enter(parent, made=made), name
+                if durable:
+                    descent.settle(len(made))
         except BaseException:
             self._unmake(made)
             raise
@@ -169,14 +178,15 @@ class Tree:
                 os.rmdir(name, dir_fd=descent.enter(parent))
 
 
-def _fill(directory: int, name: str, data: bytes, mode: int) -> None:
+def _fill(directory: int, name: str, data: bytes, mode: int, *, durable: bool) -> None:
     with os.fdopen(os.open(name, _NEW, mode, dir_fd=directory), "wb", buffering=0) as file:
         if (owner := heir(directory)) is not None:
             os.fchown(file.fileno(), *owner)
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(file.fileno(), rest) :]
-        os.fsync(file.fileno())
+        if durable:
+            os.fsync(file.fileno())
 
 
 def _is_git(name: str) -> bool:

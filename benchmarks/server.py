@@ -22,6 +22,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from turns import measured
+
 from vaibify_lab.project import Project
 
 TOKEN = "of-the-benchmark"
@@ -125,7 +127,7 @@ def compare(root: Path, port: int, rounds: int) -> int:
         lambda: statuses.add(ask(port, address, etag)[0]),
         project.report,
     )
-    times = [timed(ways, turn) for turn in range(rounds)]
+    times = [measured(ways, turn) for turn in range(rounds)]
     if statuses != {304}:
         print(f"the poll answered {statuses}, not 304", file=sys.stderr)
         return 1
@@ -135,17 +137,6 @@ def compare(root: Path, port: int, rounds: int) -> int:
     spread = f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})"
     print(f"| {poll:.3f} s | {look:.3f} s | {spread} |")
     return 0
-
-
-def timed(ways: tuple[Callable[[], object], ...], turn: int) -> tuple[float, ...]:
-    """Time each way once, in an order that changes with every turn."""
-    seconds = [0.0] * len(ways)
-    order = range(len(ways)) if turn % 2 else reversed(range(len(ways)))
-    for index in order:
-        began = time.perf_counter()
-        ways[index]()
-        seconds[index] = time.perf_counter() - began
-    return tuple(seconds)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +14,14 @@ import pytest
 
 from tests.apps.front import SCRIPT, surroundings, vaibify
 from tests.contained.pinned import NOWHERE, Image, pin, pinned
-from tests.containers import holding
+from tests.containers import holding, unique
 from tests.kit import CHAIN, CHAIN_FILES, Made
 from vaibify_lab.engines.image.inside import look_inside
 from vaibify_lab.engines.image.registry import local_image, push
 from vaibify_lab.runs.enveloping import write_manifest
 from vaibify_lab.runs.opened import Opened
 
+OTHER_KERNEL = ("setarch", "--uname-2.6")  # what every question for the kernel's release gets
 HASH = "9deba5723312380e77435581c6bf4935c94cbfab9b1ed33ef8d238ea168eb760"
 LOCK = f"iniconfig==2.1.0 --hash=sha256:{HASH}\n"
 L02 = (
@@ -192,3 +195,27 @@ def test_the_demo_in_its_container_by_its_command(
     assert done.stdout.endswith("sha256sum -c MANIFEST.sha256: agrees\n")
     assert "registry is loopback: nobody else can pull the image" in done.stdout
     assert sorted(os.listdir(tmp_path)) == ["co2"]
+    its_status_is_the_same_everywhere(tmp_path / "co2", engine_room["VAIBIFY_TEST_REGISTRY"])
+
+
+def its_status_is_the_same_everywhere(root: Path, registry: str) -> None:
+    """After another push, in a clone without an engine, and with another kernel."""
+    before = status(root)
+    assert [one["green"] for one in before["steps"]] == [True] * 4
+    pushed = vaibify(root, "build", "--push", f"{registry}/{unique()}:1")
+    assert (pushed.code, pushed.err) == (0, ""), pushed.out
+    assert status(root)["steps"] == before["steps"]
+    subprocess.run(["git", "clone", "-q", root, root.parent / "clone"], check=True)
+    assert status(root.parent / "clone", env=NOWHERE)["steps"] == before["steps"]
+    release = subprocess.check_output([*OTHER_KERNEL, "uname", "-r"], text=True)
+    assert release.startswith("2.6.")
+    assert status(root, OTHER_KERNEL)["steps"] == before["steps"]
+
+
+def status(
+    root: Path, before: tuple[str, ...] = (), env: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    command = [*before, str(SCRIPT), "status", "--json"]
+    said = subprocess.check_output(command, cwd=root, env=surroundings(**(env or {})))
+    answer: dict[str, Any] = json.loads(said)
+    return answer

@@ -31,7 +31,9 @@ class Shell:
 
     def type(self, text: str) -> None:
         """Type, and do not wait."""
-        self.terminal.write(text.encode())
+        data = text.encode()
+        while data:
+            data = data[self.terminal.write(data) :]
 
     def until(self, text: str, seconds: float = PATIENCE) -> str:
         """Wait until something is shown; return what was shown since the last wait."""

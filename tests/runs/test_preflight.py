@@ -807,12 +807,6 @@ def test_kinds_of_steps_that_cannot_run_yet(root: Path) -> None:
             "step 'book': is a notebook, which this version cannot run yet; "
             "leave it out of the run",
         ),
-        (
-            "warning",
-            "not-available",
-            "step 'look': is interactive, which this version cannot run yet; "
-            "leave it out of the run",
-        ),
     ]
 
 

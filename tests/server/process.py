@@ -61,7 +61,11 @@ class Server:
                 stderr=log,
                 start_new_session=True,
             )
-        self.until(self._answers)
+        try:
+            self.until(self._answers)
+        except BaseException:
+            self.kill()
+            raise
 
     def kill(self, how: signal.Signals = signal.SIGKILL) -> None:
         """End it."""

@@ -9,9 +9,8 @@ import pytest
 from tests.kit import CHAIN, CHAIN_FILES, Made, git
 from tests.server.client import Client
 from vaibify_lab.core.errors import MissingFile, UnsafePath
-from vaibify_lab.serving import walk
 from vaibify_lab.serving.places import ServerRoot, project_id
-from vaibify_lab.serving.walk import find_repositories
+from vaibify_lab.serving.walk import Limits, find_repositories
 
 
 async def test_a_repository_above_the_root_is_refused_with_the_root_to_use(
@@ -84,6 +83,15 @@ async def test_a_path_of_the_collaboration_drive(client: Client, made: Made) -> 
     }
 
 
+async def test_a_folder_that_is_gone_hides_no_project(client: Client, made: Made) -> None:
+    found = (await client.get("projects", params={"contents": "RTC:gone/away"})).json
+    assert len(found["projects"]) == 1
+    assert (found["here"]["contents"], found["here"]["error"]["code"]) == (
+        "gone/away",
+        "missing-file",
+    )
+
+
 async def test_a_folder_without_a_repository(client: Client, jp_root_dir: Path) -> None:
     (jp_root_dir / "my notes").mkdir()
     found = (await client.get("projects", params={"contents": "my notes"})).json["here"]
@@ -145,12 +153,12 @@ def test_a_contents_path_that_is_not_there(tmp_path: Path) -> None:
         ServerRoot(tmp_path).place("a/b")
 
 
-def test_the_search_is_bounded_and_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_is_bounded_and_ends(tmp_path: Path) -> None:
     for name in ("a/b", ".hidden/r/.git", "node_modules/r/.git", "r/.git", "r/inner/.git"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "a/loop").symlink_to(tmp_path)
     (tmp_path / "a/b/gone").symlink_to(tmp_path / "nowhere")
-    found = find_repositories(tmp_path)
+    found = find_repositories(tmp_path, Limits())
     assert (found.found, found.complete) == ({tmp_path / "r": "r"}, True)
-    monkeypatch.setattr(walk, "MOST_FOLDERS", 2)
-    assert not find_repositories(tmp_path).complete
+    assert not find_repositories(tmp_path, Limits(folders=2)).complete
+    assert not find_repositories(tmp_path, Limits(depth=0)).complete

@@ -139,8 +139,8 @@ class Terminal(Protocol):
     def read(self) -> bytes:
         """Return what the shell wrote; b"" once it has ended."""
 
-    def write(self, data: bytes) -> None:
-        """Pass on what a person typed."""
+    def write(self, data: bytes) -> int:
+        """Pass on what a person typed; return how much of it was taken, which may be nothing."""
 
     def resize(self, size: os.terminal_size) -> None:
         """Tell the shell how large its terminal is now."""

@@ -13,7 +13,6 @@ from vaibify_lab.handlers.base import Handler, allowed, require_recording
 from vaibify_lab.handlers.journal import JournalHandler
 from vaibify_lab.project.jobs import WRITERS, Kind
 from vaibify_lab.serving.jobs import JobSource
-from vaibify_lab.serving.tail import Event, Source
 
 _PARTS = ("manifest", "lock", "environment")
 _NAME = Either((Text(1000, 1),), null=True)
@@ -90,11 +89,7 @@ class JobJournalHandler(JournalHandler):
     @allowed("read", "jobs")
     async def get(self, identity: str, job: str) -> None:
         """Answer with lines, or change to a websocket."""
-        await self.begin(identity, job)
-
-    async def prepare_source(self, *path: str) -> tuple[Source, Event]:
-        """Return the job's lines."""
-        identity, name = path
         after = self.number("after")
-        job = self.bench.jobs.find(await self.shelf.entry(identity), name)
-        return JobSource(job, after), {"job": job.id, "after": after, "first": job.first}
+        found = self.bench.jobs.find(await self.shelf.entry(identity), job)
+        hello = {"job": found.id, "after": after, "first": found.first}
+        await self.begin(JobSource(found, after), hello)

@@ -56,7 +56,7 @@ def _around(found: Found) -> dict[str, Any]:
 
 def _here(here: Here) -> dict[str, Any]:
     return {
-        "contents": here.place.contents,
+        "contents": here.contents,
         "path": here.path,
         "projects": [entry.id for entry in here.entries],
         "error": here.error.to_json() if here.error else None,

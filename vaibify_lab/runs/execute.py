@@ -14,7 +14,7 @@ from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.facts import FactFault, RunRecord
 from vaibify_lab.core.model import Step
 from vaibify_lab.runs.context import RunContext
-from vaibify_lab.runs.plan import Planned, nested
+from vaibify_lab.runs.plan import Planned, nested, on_a_terminal
 from vaibify_lab.runs.ready import ReadySteps
 from vaibify_lab.runs.steprun import StepRun
 from vaibify_lab.runs.testrun import TestRun
@@ -38,6 +38,7 @@ class Scheduler:
     _folders: dict[str, tuple[str, ...]] = field(init=False)
     _order: TopologicalSorter[str] = field(init=False)
     _ready: ReadySteps = field(init=False)
+    _for_persons: ReadySteps = field(init=False)
     _running: dict[Future[StepOutcome], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -47,7 +48,7 @@ class Scheduler:
             one.slug: () if one.action == "skip" else writable_folders(steps[one.slug])
             for one in self.planned
         }
-        self._ready = ReadySteps(self._folders)
+        self._ready, self._for_persons = ReadySteps(self._folders), ReadySteps(self._folders)
         self._order = TopologicalSorter(
             {slug: self._waiting.keys() & steps[slug].parents for slug in self._waiting}
         )
@@ -55,49 +56,73 @@ class Scheduler:
 
     def run(self) -> Mapping[str, StepOutcome]:
         """Run the plan to its end, or until somebody asks to stop."""
-        with ThreadPoolExecutor(max_workers=self.jobs) as pool:
+        steps = self.context.workflow.by_slug
+        persons = sum(steps[slug].interactive for slug in self._waiting)
+        self._line_up()
+        with ThreadPoolExecutor(max_workers=self.jobs + persons) as pool:
             while self._order.is_active():
                 self._start_what_can(pool)
                 if self._running:
                     self._collect()
         return self.outcomes
 
+    def _line_up(self) -> None:
+        """Let the steps queue whose last parent has just ended."""
+        for slug in self._order.get_ready():
+            self._queue_of(slug).add(slug)
+
+    def _queue_of(self, slug: str) -> ReadySteps:
+        interactive = self.context.workflow.by_slug[slug].interactive
+        return self._for_persons if interactive else self._ready
+
     def _start_what_can(self, pool: ThreadPoolExecutor) -> None:
-        """Look at what is ready until enough steps run: each step is looked at once, as a rule."""
+        """Look at what is ready until enough steps run: each step is looked at once, as a rule.
+
+        A step that waits for a person takes no other's turn, and comes after those that do not.
+        """
         held = []
-        self._ready.add(self._order.get_ready())
-        while len(self._running) < self.jobs and (slug := self._ready.take()) is not None:
+        while (slug := self._next()) is not None:
             step = self.context.workflow.by_slug[slug]
             if self._nests(step):
                 held.append(slug)
             elif not self._settles(step):
                 self._running[pool.submit(self._one, step)] = slug
         for slug in held:
-            self._ready.put_back(slug)
+            self._queue_of(slug).put_back(slug)
+
+    def _next(self) -> str | None:
+        steps = self.context.workflow.by_slug
+        busy = sum(not steps[one].interactive for one in self._running.values())
+        slug = self._ready.take() if busy < self.jobs else None
+        return slug if slug is not None else self._for_persons.take()
 
     def _settles(self, step: Step) -> bool:
         """Tell whether there is nothing to run; then the step has its outcome."""
-        planned = self._waiting.pop(step.slug)
+        context, slug = self.context, step.slug
+        planned = self._waiting.pop(slug)
         if planned.action == "skip":
-            return self._end(step, "skipped", planned.why)
-        if self.context.stopping.is_set():
-            return self._end(step, "interrupted", "the run was stopped before it began")
+            return self._end(slug, "skipped", planned.why)
+        if context.stopping.is_set():
+            return self._end(slug, "interrupted", "the run was stopped before it began")
         stopped = [one for one in step.parents if self.outcomes.get(one) in _STOPS]
-        if stopped and not self.context.options.tests_only:
+        if stopped and not context.options.tests_only:
             text = f"upstream step {stopped[0]!r} {_participle(self.outcomes[stopped[0]])}"
-            return self._end(step, "blocked", text)
+            return self._end(slug, "blocked", text)
         if planned.action == "if-needed" and self._why_needed(step) is None:
-            return self._end(step, "skipped", "what it consumes is what it last consumed")
+            return self._end(slug, "skipped", "what it consumes is what it last consumed")
+        if step.interactive and not (context.options.interactive or context.options.tests_only):
+            text = f"needs a person, and nobody is there; {on_a_terminal(slug)}"
+            return self._end(slug, "blocked", text, "needs-person")
         return False
 
     def _nests(self, step: Step) -> bool:
         mine = self._folders[step.slug]
         return any(nested(mine, self._folders[slug]) for slug in self._running.values())
 
-    def _end(self, step: Step, outcome: StepOutcome, text: str) -> bool:
+    def _end(self, slug: str, outcome: StepOutcome, text: str, code: str = "") -> bool:
         event = {"blocked": "stepBlocked", "skipped": "stepSkipped"}.get(outcome, "stepFail")
-        self.context.journal.write(event, step=step.slug, text=text, code=outcome)
-        self._has_ended(step.slug, outcome)
+        self.context.journal.write(event, step=slug, text=text, code=code or outcome)
+        self._has_ended(slug, outcome)
         return True
 
     def _collect(self) -> None:
@@ -108,8 +133,8 @@ class Scheduler:
     def _has_ended(self, slug: str, outcome: StepOutcome) -> None:
         self.outcomes[slug] = outcome
         self._order.done(slug)
-        self._ready.ended(slug)
-        self._ready.add(self._order.get_ready())
+        self._queue_of(slug).ended(slug)
+        self._line_up()
 
     def _why_needed(self, step: Step) -> str | None:
         """Return the first difference from the last passed run; None when there is none."""
@@ -142,7 +167,7 @@ class Scheduler:
         options = self.context.options
         if options.tests_only:
             return self._tests(step, "passed")
-        if options.twice:
+        if options.twice and not step.interactive:
             return self._twice(step)
         return self._once(step, tests=options.tests)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 
 class ReadySteps:
@@ -22,15 +22,14 @@ class ReadySteps:
         self._offered: list[tuple[int, str]] = []
         self._behind: dict[tuple[str, ...], list[tuple[int, str]]] = {}
 
-    def add(self, slugs: Iterable[str]) -> None:
-        """Add steps whose last parent has just ended."""
-        for slug in slugs:
-            folders = self._folders[slug]
-            if folders and folders in self._behind:
-                heapq.heappush(self._behind[folders], (self._rank[slug], slug))
-            else:
-                self._behind[folders] = []
-                self.put_back(slug)
+    def add(self, slug: str) -> None:
+        """Add a step whose last parent has just ended."""
+        folders = self._folders[slug]
+        if folders and folders in self._behind:
+            heapq.heappush(self._behind[folders], (self._rank[slug], slug))
+        else:
+            self._behind[folders] = []
+            self.put_back(slug)
 
     def take(self) -> str | None:
         """Return the next step, which is offered no more; None when there is none."""

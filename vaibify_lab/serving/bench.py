@@ -67,7 +67,7 @@ class Bench:
         """Tell the bus that a notebook of a project was saved."""
         here = await self.shelf.here(contents)
         for entry in here.entries:
-            self.emitter.notebook(entry.id, here.place.contents, here.path or "")
+            self.emitter.notebook(entry.id, here.contents, here.path or "")
 
     def _changed(self, entry: Entry, answer: Answer, steps: list[StepReport]) -> None:
         for step in steps:

@@ -7,6 +7,7 @@ import json
 import secrets
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -14,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import JobInProgress, MissingFile, VaibifyError
 from vaibify_lab.project.jobs import ENDINGS, WRITERS, Kind, request
 from vaibify_lab.runs.journal import now
@@ -200,5 +200,5 @@ def _broken(job: Job, code: int) -> Event:
     error = VaibifyError(f"the {job.kind} broke down (exit status {code}); see the server's log")
     error.code = "internal"
     last = job.lines[-1]["sequence"] if job.lines else 0
-    head = {"event": "jobFailed", "sequence": last + 1, "error": error.to_json()}
-    return dict(json.loads(jsonio.line(head)))
+    head = {"event": "jobFailed", "sequence": last + 1, "time": time.time()}
+    return {**head, "error": error.to_json()}

@@ -119,11 +119,11 @@ export interface IRecord {
   reason: string | null;
   exit_code: number | null;
   person: string;
-  machine: string;
+  machine: { host: string } | null;
   started: string;
   ended: string;
   seconds: number | null;
-  engine: string;
+  engine: { kind: string } | null;
   isolation: string;
   image: unknown;
   seed: number | string | null;

@@ -56,6 +56,7 @@ class SignOffDialog extends Dialog<unknown> {
     super({
       title: trans.__('Sign off %1', step),
       body: form,
+      focusNodeSelector: 'input[type=radio]',
       buttons: [
         Dialog.cancelButton({ label: trans.__('Cancel') }),
         Dialog.okButton({ label: trans.__('Sign off') })

@@ -76,12 +76,13 @@ function Buttons(): JSX.Element {
   const context = useContext();
   const { commands, trans, model } = context;
   const isRunning = useStore(model.status.value, status => Boolean(status?.current));
+  const isIdle = useStore(model.status.value, status => status !== null && !status.current);
   return (
     <div className="vb-Buttons" role="group" aria-label={trans.__('Actions')}>
       <span className="vb-Split">
         <Action
           primary
-          disabled={isRunning}
+          disabled={!isIdle}
           title={trans.__('Run what is new or no longer current')}
           onClick={() => void commands.execute(CommandIDs.run, { mode: 'stale' })}
         >
@@ -89,7 +90,7 @@ function Buttons(): JSX.Element {
         </Action>
         <Action
           primary
-          disabled={isRunning}
+          disabled={!isIdle}
           className="vb-Split-more"
           aria-haspopup="menu"
           aria-label={trans.__('More ways to run')}
@@ -103,7 +104,7 @@ function Buttons(): JSX.Element {
         {trans.__('Stop')}
       </Action>
       <Action
-        disabled={isRunning}
+        disabled={!isIdle}
         title={trans.__('Write MANIFEST.sha256, requirements.lock and environment.json')}
         onClick={() => void commands.execute(CommandIDs.envelope)}
       >

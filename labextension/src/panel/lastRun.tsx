@@ -38,8 +38,8 @@ function Facts(props: { record: IRecord }): JSX.Element {
     [trans.__('Outcome'), outcome(record)],
     [trans.__('Ended'), when(record.ended)],
     [trans.__('Took'), record.seconds === null ? null : duration(record.seconds)],
-    [trans.__('By'), `${record.person}, ${record.machine}`],
-    [trans.__('Where'), `${record.engine}, ${isolation}`],
+    [trans.__('By'), joined(record.person, record.machine?.host)],
+    [trans.__('Where'), joined(record.engine?.kind, isolation)],
     [trans.__('Exit code'), record.exit_code === null ? null : String(record.exit_code)],
     [trans.__('Seed'), record.seed === null ? null : String(record.seed)],
     [trans.__('Commit'), record.commit && short(record.commit)],
@@ -63,4 +63,8 @@ function Facts(props: { record: IRecord }): JSX.Element {
 
 function outcome(record: IRecord): string {
   return record.reason ? `${record.outcome}: ${record.reason}` : record.outcome;
+}
+
+function joined(...parts: (string | undefined)[]): string {
+  return parts.filter(Boolean).join(', ');
 }

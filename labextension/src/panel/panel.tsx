@@ -47,9 +47,9 @@ export class VaibifyPanel extends SidePanel {
       widget.title.label = titles[section];
       this.addWidget(widget);
     });
-    this.accordion.setRelativeSizes([2, 3, 2, 2]);
     this.accordion.collapse(ORDER.indexOf('project'));
     this.accordion.collapse(ORDER.indexOf('log'));
+    this.accordion.setRelativeSizes([2, 3, 0, 0]);
   }
 
   /** Open a section; the focus stays where it is. */

@@ -177,7 +177,7 @@ def test_an_image_for_another_processor_is_said_to_be(lab: ContainerLab, importe
 
 
 def test_graphics_cards_that_the_engine_cannot_give_are_an_error(lab: ContainerLab) -> None:
-    with pytest.raises(EngineUnfit, match="could not select device driver"):
+    with pytest.raises(EngineUnfit, match="this container engine has no graphics cards to give"):
         lab.launch("true", resources=Resources(gpus=1))
     assert list(lab.base.glob("state1*")) == [lab.base / "state1"]
     assert lab.engine.find(lab.base / "state1") is None

@@ -243,12 +243,19 @@ def _written(path: Path, token: str, uid: int) -> dict[str, bool]:
         return {}
 
 
-def elsewhere(refusal: EngineUnfit) -> EngineUnfit:
-    """Say in plain words that an engine does not see our files, when that is its reason."""
-    if not any(one in refusal.text for one in _NO_SOURCE):
-        return refusal
-    text, action = _NEEDED["same_files"]
-    return EngineUnfit(text, action=action)
+def plainly(refusal: EngineUnfit) -> EngineUnfit:
+    """Say in plain words what an engine means that does not see our files, or has no such device.
+
+    Other refusals stay as they are.
+    """
+    if any(one in refusal.text for one in _NO_SOURCE):
+        text, action = _NEEDED["same_files"]
+        return EngineUnfit(text, action=action)
+    if "could not select device driver" in refusal.text:
+        text = "this container engine has no graphics cards to give"
+        action = "install what gives it them (nvidia-container-toolkit), or ask for no iGpus"
+        return EngineUnfit(text, action=action)
+    return refusal
 
 
 def _refused(refusal: EngineUnfit, image: Image, about: About) -> VaibifyError | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from vaibify_lab.core.errors import EngineLost, EngineUnfit, RunInProgress
 from vaibify_lab.engines import state_files
@@ -15,10 +16,12 @@ from vaibify_lab.engines.docker.config import LABEL, STATE, WAIT, Order, config_
 from vaibify_lab.engines.docker.daemon import Daemon
 from vaibify_lab.engines.docker.inspected import About, Image, Mount
 from vaibify_lab.engines.docker.owner import Owner, hand_over, owner_inside
-from vaibify_lab.engines.docker.probe import elsewhere
+from vaibify_lab.engines.docker.probe import plainly
 from vaibify_lab.engines.docker.watch import Watch
 from vaibify_lab.engines.scratch import remove_tree
 from vaibify_lab.files.tree import Tree
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ class Starting:
             begun = notes.begin(container, launch, infer=self.infer)
             watch = Watch(self.daemon, begun, self.daemon.attach(container))
             mounts.require_same(before, wanted)
-            self.daemon.start(container)
+            _plainly(lambda: self.daemon.start(container))
             mounts.require_same(before, wanted)
             undo.pop_all()
         return watch
@@ -79,7 +82,7 @@ class Starting:
     def _create(self, launch: Launch, wanted: tuple[Mount, ...]) -> str | None:
         """Create the container; None when the same launch has made it already."""
         name, config = container_name(launch.run_id, launch.slug), self._config(launch, wanted)
-        container = self._made(lambda: self.daemon.create(name, config))
+        container = _plainly(lambda: self.daemon.create(name, config))
         if container is not None:
             return container
         other = self.daemon.inspect(name)
@@ -91,16 +94,10 @@ class Starting:
                 text = f"the container {name} runs this step already"
                 raise RunInProgress(text, where=state, action=f"docker rm -f {name}")
             self.daemon.remove(other.identity)
-        container = self._made(lambda: self.daemon.create(name, config))
+        container = _plainly(lambda: self.daemon.create(name, config))
         if container is None:
             raise RunInProgress(f"another container took the name {name}", where=launch.slug)
         return container
-
-    def _made(self, create: Callable[[], str | None]) -> str | None:
-        try:
-            return create()
-        except EngineUnfit as refusal:
-            raise elsewhere(refusal) from None
 
     def _adopted(self, launch: Launch) -> Watch:
         name = container_name(launch.run_id, launch.slug)
@@ -136,3 +133,10 @@ class Starting:
             log_limit=launch.log_limit,
         )
         return config_of(order, self.about)
+
+
+def _plainly(call: Callable[[], _T]) -> _T:
+    try:
+        return call()
+    except EngineUnfit as refusal:
+        raise plainly(refusal) from None

@@ -15,6 +15,7 @@ from vaibify_lab.engines.docker.daemon import Daemon
 from vaibify_lab.engines.docker.mounts import TEMPORARY
 
 _CHUNK = 2**16
+_PIECE = 2**10  # what a connection that can take anything takes at once
 # The shell begins once it gets an empty line: what it says before we listen would be lost, and its
 # terminal has the right size by then. It notes who it is, to be told when its terminal is closed.
 _SHELL = f'{BEFORE}read -rs; echo $$ >"$0"; export PS1={shlex.quote(PROMPT)}; exec bash'
@@ -60,9 +61,9 @@ class DockerTerminal:
         self._has_ended = not data
         return data
 
-    def write(self, data: bytes) -> None:
-        """Pass on what a person typed."""
-        self._socket.sendall(data)
+    def write(self, data: bytes) -> int:
+        """Pass on what a person typed; return how much of it was taken."""
+        return int(self._socket.send(data[:_PIECE]))
 
     def resize(self, size: os.terminal_size) -> None:
         """Tell the shell how large its terminal is now."""

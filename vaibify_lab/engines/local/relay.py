@@ -85,8 +85,9 @@ def reap(*_: object) -> None:
 
 def part(*_: object) -> None:
     """Let the shells end as if their terminals were closed, and end."""
-    for pid in shells:
-        os.kill(pid, signal.SIGHUP)
+    for pid in tuple(shells):  # one that ends now is collected in the midst of this
+        if pid in shells:
+            os.kill(pid, signal.SIGHUP)
     if shells:
         time.sleep(PARTING)
     os._exit(128 + signal.SIGTERM)

@@ -10,6 +10,7 @@ import errno
 import fcntl
 import os
 import pty
+import select
 import socket
 import stat
 import struct
@@ -36,6 +37,7 @@ class LocalTerminal:
     """
 
     def __init__(self, handle: int) -> None:
+        os.set_blocking(handle, False)
         self._handle = handle
 
     @classmethod
@@ -71,6 +73,7 @@ class LocalTerminal:
 
     def read(self) -> bytes:
         """Return what the shell wrote; b"" once it has ended."""
+        select.select([self._handle], [], [])
         try:
             return os.read(self._handle, _CHUNK)
         except OSError as error:
@@ -78,10 +81,12 @@ class LocalTerminal:
                 return b""
             raise
 
-    def write(self, data: bytes) -> None:
-        """Pass on what a person typed."""
-        while data:
-            data = data[os.write(self._handle, data) :]
+    def write(self, data: bytes) -> int:
+        """Pass on what a person typed; return how much of it was taken."""
+        try:
+            return os.write(self._handle, data)
+        except BlockingIOError:
+            return 0
 
     def resize(self, size: os.terminal_size) -> None:
         """Tell the shell how large its terminal is now."""

@@ -74,17 +74,16 @@ class Tree:
                 return
             yield Directory(path, opened)
 
-    def write(self, path: str, data: bytes, mode: int = 0o644, *, durable: bool = True) -> None:
+    def write(self, path: str, data: bytes, mode: int = 0o644) -> None:
         """Put ``data`` in place of the file, whole or not at all; missing folders are made.
 
-        On any failure the old file stands as it was and nothing new is left behind. What is not
-        ``durable`` survives the end of every process, but perhaps not that of the machine.
+        On any failure the old file stands as it was and nothing new is left behind.
         """
         temporary = f".vaibify-{secrets.token_hex(8)}.tmp"
-        with writing(path), self._making(path, durable=durable) as (directory, name):
+        with writing(path), self._making(path) as (directory, name):
             _require_replaceable(directory, name, path)
             try:
-                _fill(directory, temporary, data, mode, durable=durable)
+                _fill(directory, temporary, data, mode)
                 os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
             except BaseException:
                 with suppress(OSError):
@@ -105,7 +104,10 @@ class Tree:
             sync(directory)
 
     def move(self, source: str, target: str, *, durable: bool = True) -> None:
-        """Rename within the tree, replacing a file at ``target``; missing folders are made."""
+        """Rename within the tree, replacing a file at ``target``; missing folders are made.
+
+        A power cut may undo what is not ``durable``.
+        """
         with writing(source), self._beside(source) as (old_directory, old_name):
             look(old_directory, old_name)  # before folders are made for nothing
             with writing(target), self._making(target, durable=durable) as (directory, name):
@@ -158,7 +160,7 @@ class Tree:
             yield descent.enter(parent), name
 
     @contextmanager
-    def _making(self, path: str, *, durable: bool) -> Iterator[tuple[int, str]]:
+    def _making(self, path: str, *, durable: bool = True) -> Iterator[tuple[int, str]]:
         """As `_beside`, with missing folders made, which go again on failure."""
         parent, name = split(path)
         made: list[str] = []
@@ -178,15 +180,14 @@ class Tree:
                 os.rmdir(name, dir_fd=descent.enter(parent))
 
 
-def _fill(directory: int, name: str, data: bytes, mode: int, *, durable: bool) -> None:
+def _fill(directory: int, name: str, data: bytes, mode: int) -> None:
     with os.fdopen(os.open(name, _NEW, mode, dir_fd=directory), "wb", buffering=0) as file:
         if (owner := heir(directory)) is not None:
             os.fchown(file.fileno(), *owner)
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(file.fileno(), rest) :]
-        if durable:
-            os.fsync(file.fileno())
+        os.fsync(file.fileno())
 
 
 def _is_git(name: str) -> bool:

@@ -51,8 +51,7 @@ class Aside:
         bare = outermost(path.rstrip("/") for path in outputs)
         existed = [path for path in bare if self.tree.lstat(path) is not None]
         value = {"outputs": bare, "existed": existed, "record": self._record_digest()}
-        place = f"{self.folder}/{_LIST}"
-        self.tree.write(place, jsonio.dumps(value), durable=bool(existed))
+        self.tree.write(f"{self.folder}/{_LIST}", jsonio.dumps(value))
         for path in existed:
             self._move(path, f"{self.folder}/old/{path}")
 
@@ -134,7 +133,7 @@ class Aside:
         if seen is not None and stat.S_ISDIR(seen.st_mode) and not seen.st_mode & stat.S_IWUSR:
             with suppress(OSError):
                 os.chmod(self.tree.root / source, seen.st_mode | stat.S_IRWXU)
-        # Not durable one by one: the list is, and it says what to look for.
+        # Not durable: the list is, and wherever a power cut leaves the output, it is looked for.
         self.tree.move(source, target, durable=False)
 
     def _record_digest(self) -> str:

@@ -30,7 +30,7 @@ from vaibify_lab.files.descent import (
     open_regular,
     sync,
 )
-from vaibify_lab.files.paths import escaped, folder, join, split
+from vaibify_lab.files.paths import MAX_DEPTH, escaped, folder, join, split, too_deep
 
 READ_LIMIT = 64 * 2**20
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -147,6 +147,10 @@ class Tree:
             while pending:
                 here = pending.pop()
                 with _reading(here, silent=not strict and here != top):
+                    if here.count("/") >= MAX_DEPTH:
+                        if strict:
+                            raise too_deep(here)
+                        continue
                     for name, kind in entries(descent.enter(here)):
                         path = join(here, name)
                         if strict:

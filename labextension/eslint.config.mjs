@@ -17,6 +17,7 @@ export default tseslint.config(
           message: 'What people and programs wrote is text.'
         }))
       ],
+      '@typescript-eslint/no-namespace': 'off', // JupyterLab's way of naming commands
       'no-restricted-syntax': [
         'error',
         {

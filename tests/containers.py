@@ -126,6 +126,20 @@ def python(client: Any, base: str) -> str:
     return said.out.decode().strip()
 
 
+def holding(client: Any, base: str, *packages: str) -> str:
+    """Return the Id of the base image with what makes its Python say that it holds packages."""
+    place = "/usr/lib/python3/dist-packages"
+    lines = [f"FROM {base}"]
+    for one in packages:
+        name, version = one.split("==")
+        told = f"Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n"
+        folder = f"{place}/{name}-{version}.dist-info"
+        lines.append(f"RUN mkdir -p {folder} && printf '{told}' > {folder}/METADATA")
+    text = io.BytesIO("\n".join(lines).encode())
+    said = list(client.build(fileobj=text, rm=True, forcerm=True, decode=True))
+    return next(str(one["aux"]["ID"]) for one in said if "aux" in one)
+
+
 @pytest.fixture
 def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
     """Give a registry of the test's own."""

@@ -1,17 +1,15 @@
 """Verified steps for Jupyter: see the README for what a user sees, docs/ for how it is built.
 
 Importing this package pulls in none of jupyter_server, docker or nbclient: a kernel inside a
-container may have none of them.
+container may have none of them. Not even typing: each step's supervisor would pay for it.
 """
-
-from typing import Any
 
 from vaibify_lab._version import __version__
 
 __all__ = ["__version__"]
 
 
-def _jupyter_server_extension_points() -> list[dict[str, Any]]:
+def _jupyter_server_extension_points() -> list[dict[str, object]]:
     """Tell Jupyter Server of the extension; only now is anything of it imported."""
     from vaibify_lab.extension import VaibifyApp
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_server.extension.application import ExtensionApp
-from traitlets import Bool, CFloat, Enum, default
+from traitlets import Bool, CFloat, CInt, Enum, default
 
 from vaibify_lab.events import SCHEMAS, Emitter
 from vaibify_lab.handlers.base import SETTING
@@ -15,6 +15,7 @@ from vaibify_lab.handlers.routes import ROUTES
 from vaibify_lab.serving.bench import Bench, Settings
 from vaibify_lab.serving.places import ServerRoot
 from vaibify_lab.serving.shelf import Shelf
+from vaibify_lab.serving.walk import DEEPEST, MOST_FOLDERS, Limits
 
 _CONTENTS_EVENTS = "https://events.jupyter.org/jupyter_server/contents_service/v1"
 _YES = ("1", "true", "yes", "on")
@@ -27,8 +28,6 @@ class VaibifyApp(ExtensionApp):
     """
 
     name = "vaibify"
-    extension_url = "/lab"
-    load_other_extensions = True
 
     poll_seconds = CFloat(5.0, min=0.5, help="How often a client asks what is true.").tag(
         config=True
@@ -38,6 +37,13 @@ class VaibifyApp(ExtensionApp):
     )
     engine = Enum(
         ("auto", "docker", "local"), "auto", help="Where steps run unless a request says."
+    ).tag(config=True)
+
+    search_folders = CInt(
+        MOST_FOLDERS, min=1, help="How many folders are looked into for projects."
+    ).tag(config=True)
+    search_depth = CInt(
+        DEEPEST, min=0, help="How deep below the server's root projects are looked for."
     ).tag(config=True)
 
     @default("reviewer")
@@ -53,7 +59,9 @@ class VaibifyApp(ExtensionApp):
             logger.register_event_schema(schema)
         served = getattr(self.serverapp.contents_manager, "root_dir", "") or self.serverapp.root_dir
         settings = Settings(self.poll_seconds, self.reviewer, {"engine": self.engine})
-        self.bench = Bench(Shelf(ServerRoot(Path(served))), settings, Emitter(logger))
+        limits = Limits(self.search_folders, self.search_depth)
+        shelf = Shelf(ServerRoot(Path(served)), limits)
+        self.bench = Bench(shelf, settings, Emitter(logger), self.log.error)
         self.settings[SETTING] = self.bench
         logger.add_listener(schema_id=_CONTENTS_EVENTS, listener=self._on_contents)
 

@@ -1,3 +1,8 @@
+import { commandsPlugin } from './plugins/commands';
+import { modelPlugin } from './plugins/model';
 import { panelPlugin } from './plugins/panel';
+import { statusBarPlugin } from './plugins/statusbar';
 
-export default [panelPlugin];
+export { IVaibify } from './tokens';
+
+export default [modelPlugin, commandsPlugin, panelPlugin, statusBarPlugin];

@@ -1,1 +1,5 @@
 import './base.css';
+import './steps.css';
+import './detail.css';
+import './log.css';
+import './dialog.css';

@@ -109,3 +109,59 @@ def _read(terminal: int) -> bytes:
         return os.read(terminal, 65536)
     except OSError:
         return b""
+
+
+class Person:
+    """Somebody at a terminal of their own, with one command that they started there."""
+
+    def __init__(self, place: Path, *command: str, size: tuple[int, int] = (24, 80)) -> None:
+        self._ours, theirs = pty.openpty()
+        self.resize(*size)
+        self.process = subprocess.Popen(
+            command,
+            cwd=place,
+            env=surroundings(TERM="xterm"),
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(theirs)
+        self._said = b""
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Change the size of the window."""
+        fcntl.ioctl(self._ours, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def type(self, text: str) -> None:
+        """Type, as fast as it is taken."""
+        data = text.encode()
+        while data:
+            ready, can_write, _ = select.select([self._ours], [self._ours], [], 60)
+            if self._ours in ready:
+                self._said += _read(self._ours)
+            if can_write:
+                data = data[os.write(self._ours, data[:512]) :]
+
+    def until(self, text: str) -> str:
+        """Wait until something is shown; return what was shown before it, since the last wait."""
+        while text.encode() not in self._said:
+            piece = _read(self._ours)
+            assert piece, (text, self._said)
+            self._said += piece
+        before, _, self._said = self._said.partition(text.encode())
+        return before.decode("utf-8", "surrogateescape")
+
+    def end(self) -> Done:
+        """Wait until the command has ended; return what it said since the last wait."""
+        while piece := _read(self._ours):
+            self._said += piece
+        os.close(self._ours)
+        said = self._said.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+        return Done(self.process.wait(60), said, "")
+
+    def close(self) -> int:
+        """Close the window; return how the command ended."""
+        os.close(self._ours)
+        return self.process.wait(60)

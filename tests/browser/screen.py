@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.server import Lab
@@ -21,3 +23,9 @@ def open_panel(page: Page) -> Locator:
     panel = page.locator("#vaibify-panel")
     expect(panel).to_be_visible()
     return panel
+
+
+def has_state(panel: Locator, step: str, state: str) -> None:
+    """Wait until the row of a step says that state."""
+    pattern = re.compile(f"^{step}, {state}, ")
+    expect(panel.get_by_role("option", name=pattern)).to_have_count(1)

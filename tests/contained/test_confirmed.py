@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,14 @@ import pytest
 
 from tests.apps.front import SCRIPT, surroundings, vaibify
 from tests.contained.pinned import NOWHERE, Image, pin, pinned
+from tests.containers import holding, unique
 from tests.kit import CHAIN, CHAIN_FILES, Made
 from vaibify_lab.engines.image.inside import look_inside
-from vaibify_lab.engines.image.registry import local_image
+from vaibify_lab.engines.image.registry import local_image, push
 from vaibify_lab.runs.enveloping import write_manifest
 from vaibify_lab.runs.opened import Opened
 
+OTHER_KERNEL = ("setarch", "--uname-2.6")  # what every question for the kernel's release gets
 HASH = "9deba5723312380e77435581c6bf4935c94cbfab9b1ed33ef8d238ea168eb760"
 LOCK = f"iniconfig==2.1.0 --hash=sha256:{HASH}\n"
 L02 = (
@@ -27,8 +31,10 @@ L02 = (
 
 @pytest.fixture(scope="session")
 def with_pip(client: Any, base: str, engine_room: dict[str, str]) -> Image:
-    digest = engine_room["VAIBIFY_TEST_PIP_DIGEST"]
-    return Image(local_image(client, base), look_inside(client, base), digest)
+    """An image that holds what LOCK lists, in the registry."""
+    name = holding(client, base, "iniconfig==2.1.0")
+    ref = f"{engine_room['VAIBIFY_TEST_REGISTRY']}/vaibify-test/iniconfig:1"
+    return Image(local_image(client, name), look_inside(client, name), push(client, name, ref))
 
 
 @pytest.fixture
@@ -62,7 +68,7 @@ def test_the_four_lines_and_the_verdict(clone: Made) -> None:
     done = vaibify(clone.root, "reproduce")
     assert (done.code, done.err) == (0, ""), done.out
     total = len(clone.read("MANIFEST.sha256").splitlines())
-    pulled = "127.0.0.1:5000/vaibify-test/pip@sha256:DIGEST OK"
+    pulled = "127.0.0.1:5000/vaibify-test/iniconfig@sha256:DIGEST OK"
     assert tiers(done.out) == [
         f"[1/4] Verifying file integrity (MANIFEST.sha256) ... {total}/{total} OK",
         "[2/4] Reproducing Python env (requirements.lock) ... hashes verified OK",
@@ -87,11 +93,11 @@ def with_lock(clone: Made, lock: str) -> None:
     write_manifest(Opened(clone.root, cached=False))
 
 
-def refused(clone: Made, text: str) -> None:
+def refused(clone: Made, line: str, text: str) -> None:
     done = vaibify(clone.root, "reproduce")
     assert (done.code, "L3 reproduction confirmed." in done.out) == (1, False)
     lines = tiers(done.out)
-    assert lines[1].endswith(" ... FAILED, pip of the pinned image refuses it")
+    assert lines[1].endswith(f" ... FAILED, {line}")
     assert (lines[0].endswith(" OK"), lines[2].endswith("@sha256:DIGEST OK")) == (True, True)
     assert f"      requirements.lock: {text}\n" in done.out
     said = f"jupyter vaibify reproduce: not confirmed: requirements.lock: {text}\n"
@@ -101,12 +107,14 @@ def refused(clone: Made, text: str) -> None:
 def test_a_wrong_hash_is_named_though_the_manifest_matches(clone: Made) -> None:
     with_lock(clone, LOCK.replace("9deb", "0000"))
     text = "iniconfig==2.1.0 does not match its hash: what the index has is sha256:9deba5723312..."
-    refused(clone, text)
+    refused(clone, "pip of the pinned image refuses it", text)
 
 
-def test_l02_a_dependency_of_a_dependency_that_is_not_pinned(clone: Made) -> None:
-    with_lock(clone, L02)
-    refused(clone, "iniconfig, which pytest==8.3.3 needs, is not listed with a version and a hash")
+def test_a_lock_that_the_image_was_not_built_from_is_no_confirmation(clone: Made) -> None:
+    """Every hash of it is one that the index offers, and the manifest matches."""
+    with_lock(clone, LOCK + L02)
+    text = "pytest 8.3.3 is not in the image"
+    refused(clone, "the pinned image does not hold what is listed", text)
 
 
 def test_without_an_engine_nothing_is_confirmed(clone: Made) -> None:
@@ -187,3 +195,27 @@ def test_the_demo_in_its_container_by_its_command(
     assert done.stdout.endswith("sha256sum -c MANIFEST.sha256: agrees\n")
     assert "registry is loopback: nobody else can pull the image" in done.stdout
     assert sorted(os.listdir(tmp_path)) == ["co2"]
+    its_status_is_the_same_everywhere(tmp_path / "co2", engine_room["VAIBIFY_TEST_REGISTRY"])
+
+
+def its_status_is_the_same_everywhere(root: Path, registry: str) -> None:
+    """After another push, in a clone without an engine, and with another kernel."""
+    before = status(root)
+    assert [one["green"] for one in before["steps"]] == [True] * 4
+    pushed = vaibify(root, "build", "--push", f"{registry}/{unique()}:1")
+    assert (pushed.code, pushed.err) == (0, ""), pushed.out
+    assert status(root)["steps"] == before["steps"]
+    subprocess.run(["git", "clone", "-q", root, root.parent / "clone"], check=True)
+    assert status(root.parent / "clone", env=NOWHERE)["steps"] == before["steps"]
+    release = subprocess.check_output([*OTHER_KERNEL, "uname", "-r"], text=True)
+    assert release.startswith("2.6.")
+    assert status(root, OTHER_KERNEL)["steps"] == before["steps"]
+
+
+def status(
+    root: Path, before: tuple[str, ...] = (), env: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    command = [*before, str(SCRIPT), "status", "--json"]
+    said = subprocess.check_output(command, cwd=root, env=surroundings(**(env or {})))
+    answer: dict[str, Any] = json.loads(said)
+    return answer

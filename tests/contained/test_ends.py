@@ -18,7 +18,7 @@ from tests.contained.pinned import Image, containers, of, pinned, record, wait_f
 from tests.engines.conftest import running
 from tests.engines.docker.private import PrivateEngine
 from tests.kit import CHAIN, CHAIN_FILES, Made
-from tests.runs.here import step
+from tests.runs.here import OTHERS, step
 from vaibify_lab.core.errors import NotPassed
 from vaibify_lab.engines.docker.client import connect
 from vaibify_lab.engines.image.registry import local_image
@@ -68,6 +68,20 @@ def test_out_of_memory_and_out_of_time_fail_with_their_reason(tmp_path: Path, im
         step("Late", "sleep 100", out="l/o.txt", fTimeoutSeconds=0.5),
         step("Bad", "exit 3", out="b/o.txt"),
         step("Child", "sh -c 'kill -9 $$'; exit 0", out="c/o.txt"),
+        step(
+            "Hidden",
+            f"{eat} | cat; echo 1 > h/o.txt",
+            out="h/o.txt",
+            dictResources={"iMemoryMegabytes": 64},
+        ),
+        step(
+            "Tested",
+            "echo 1 > t/o.txt",
+            out="t/o.txt",
+            dictResources={"iMemoryMegabytes": 64},
+            bNoTests=False,
+            dictTests={"dictIntegrity": {"saCommands": [f"{eat} | cat; true"]}},
+        ),
     ]
     made = pinned(tmp_path / "p", image, steps, {"e/o.txt": "old\n"})
     assert made.run(jobs=2)["outcome"] == "failed"
@@ -77,10 +91,36 @@ def test_out_of_memory_and_out_of_time_fail_with_their_reason(tmp_path: Path, im
         "ran out of memory and was killed",
     )
     assert made.read("e/o.txt") == "old\n"
+    hidden = record(made, "hidden")
+    assert (hidden.exit_code, hidden.reason_code, hidden.reason) == (
+        0,
+        "out-of-memory",
+        "went on after one of its processes ran out of memory and was killed",
+    )
+    tested = made.steps()["tested"]
+    assert (tested.run, tested.integrity, tested.green) == ("current", "unknown", False)
     assert late.reason_code == "time-out"
     assert late.reason == "was stopped after its time limit of 0.5 seconds; raise fTimeoutSeconds"
     assert (bad.reason_code, bad.exit_code) == ("exit", 3)
     assert record(made, "child").reason_code == "output-missing"
+
+
+def test_a_kill_for_want_of_memory_is_noted_where_nobody_can_tell_whose_it_was(
+    tmp_path: Path, image: Image, client: Any
+) -> None:
+    """The step passes: no engine of its own says that it lost a child; a person may wonder."""
+    made = Made.new(tmp_path / "p", slow(), {})
+    folder = begun(made)
+    eat = "b = []\nwhile True: b.append(bytearray(10_000_000))"
+    limit = client.create_host_config(mem_limit=2**26, memswap_limit=2**26)
+    eater = client.create_container(image.digest, ["python3", "-c", eat], host_config=limit)
+    client.start(eater["Id"])
+    assert client.wait(eater["Id"])["StatusCode"] == 137
+    client.remove_container(eater["Id"])
+    made.write("go.txt", "")
+    events = [event for event in made.project().events(folder) if event is not None]
+    assert events[-1]["steps"] == {"slow": "passed"}
+    assert OTHERS in [one["text"] for one in of(events, "warning")]
 
 
 def test_d05_stop_leaves_no_process_within_five_seconds(

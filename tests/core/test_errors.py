@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 from vaibify_lab.core import errors
 from vaibify_lab.core.errors import CannotCheck, NotPassed, QuestionError, VaibifyError
 
-TREE = [one for _, one in inspect.getmembers(errors, inspect.isclass)]
+TREE = [
+    one
+    for _, one in inspect.getmembers(errors, inspect.isclass)
+    if one.__module__ == errors.__name__
+]
 
 
 def test_every_error_has_an_exit_code_and_a_code_of_its_own():

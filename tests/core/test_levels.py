@@ -167,6 +167,13 @@ class TestReproducible:
             ),
         )
 
+    def test_what_a_person_did_nobody_can_run_again(self):
+        by_hand = [{"slug": f"s{number}", "kind": "interactive"} for number in range(7)]
+        rung = rungs({}, *by_hand)["L3"]
+        text = "done by a person, so nobody can run it again: s0, s1, s2, s3, s4 and 2 more"
+        action = "write it as commands, and set bInteractive to false"
+        assert rung.missing == (Reason("interactive", text, None, action),)
+
     def test_no_step(self):
         found = ladder(workflow(**DECLARED), (), WHOLE)[2]
         assert (found.met, [one.code for one in found.missing]) == (False, ["no-steps"])

@@ -16,6 +16,8 @@ from vaibify_lab.engines.local.engine import LocalEngine
 
 TIERS = ("bwrap", "landlock", "plain")
 PATIENCE = 60.0  # seconds; the machine may be busy with other tests
+# Nothing to tell, though another test may have had something killed for want of memory just then.
+NOTHING_TOLD = {"", "meanwhile this machine killed a process for want of memory"}
 
 
 def wait_for(happened: Callable[[], Any], seconds: float = PATIENCE) -> Any:

@@ -61,11 +61,12 @@ def test_d05_starter_killed_and_step_found_again(lab: Lab) -> None:
 
 
 def test_a_step_found_again_can_be_stopped(lab: Lab) -> None:
-    starter, state = start_elsewhere(lab, "sleep 600")
+    starter, state = start_elsewhere(lab, "echo begun; sleep 600")
     starter.kill()
     starter.communicate()
     handle = lab.engine.find(state)
     assert handle is not None
+    wait_for((state / "stdout").read_bytes)  # a stop may come before bash can be asked nicely
     handle.stop()
     assert (lambda e: (e.returncode, e.stopped))(wait_for(handle.poll)) == (143, True)
 

@@ -22,6 +22,7 @@ from vaibify_lab.core.errors import CannotCheck, ToolFailed, ToolMissing
 from vaibify_lab.engines.local import uvtool, venvs
 from vaibify_lab.engines.local.engine import LocalEngine
 from vaibify_lab.engines.local.python import asked_for, environment_for, visible
+from vaibify_lab.files import uvprogram
 
 from .conftest import TIERS, Lab
 
@@ -34,7 +35,8 @@ def lock(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     folder = tmp_path_factory.mktemp("lock")
     (folder / "requirements.in").write_text(f"iniconfig=={VERSION}\n")
     command = [uvtool.program(), "pip", "compile", "--quiet", "--generate-hashes"]
-    subprocess.run([*command, "requirements.in", "-o", "lock"], cwd=folder, check=True)
+    env = uvprogram.surroundings()
+    subprocess.run([*command, "requirements.in", "-o", "lock"], cwd=folder, env=env, check=True)
     return (folder / "lock").read_bytes()
 
 

@@ -235,6 +235,22 @@ def test_a_lost_run_is_recorded_when_the_next_one_does_something_else(chain: Mad
     assert run_here(chain).steps["make"] == "passed"
 
 
+def test_a_started_run_is_the_current_one_at_once_however_long_a_lost_one_takes(
+    chain: Made,
+) -> None:
+    mark = f"132.5{os.getpid()}"
+    slow(chain, mark)
+    lost = start(chain)
+    wait_for(lambda: alive([mark]))
+    kill_runner(lost)
+    with lost.journal.open("ab") as file:
+        file.write(b'{"event": "note", "text": "much to read", "sequence": 99}\n' * 100_000)
+    chain.write("make.sh", CHAIN_FILES["make.sh"])
+    folder = chain.project().start_run(RunOptions("workflow.json"))
+    assert chain.project().current_run() == folder
+    assert ended(folder)["outcome"] == "passed"
+
+
 def test_stop_run_ends_what_a_killed_runner_left(chain: Made) -> None:
     mark = f"132.{os.getpid()}"
     slow(chain, mark)

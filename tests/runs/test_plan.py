@@ -195,7 +195,6 @@ def test_a_current_step_waits_for_a_parent_that_may_run() -> None:
     ("keys", "text"),
     [
         ({"bEnabled": False}, "is disabled"),
-        ({"bInteractive": True}, "is interactive, which this version cannot run yet"),
         ({"sNotebook": "n.ipynb"}, "is a notebook, which this version cannot run yet"),
     ],
 )
@@ -206,6 +205,27 @@ def test_what_cannot_run_is_passed_over_whatever_its_parents_do(
     for mode in ("stale", "all"):
         planned = plan(made, reports(top="stale"), Selection(mode))  # type: ignore[arg-type]
         assert {one.slug: (one.action, one.why) for one in planned}["left"] == ("skip", text)
+
+
+def test_a_step_that_needs_a_person_is_planned_as_little_as_can_be_without_one() -> None:
+    made = diamond(left={"bInteractive": True})
+    for mode in ("stale", "all"):
+        for attended in (True, False):
+            planned = plan(made, reports(left="stale"), Selection(mode), attended=attended)  # type: ignore[arg-type]
+            run = mode == "all" and attended
+            assert {one.slug: one.action for one in planned}["left"] == (
+                "run" if run else "if-needed"
+            )
+    planned = plan(made, reports(), Selection("from", ("left",)))
+    assert {one.slug: one.action for one in planned}["left"] == "run"
+    planned = plan(made, reports(), Selection("only", ("right",)), attended=False)
+    assert [(one.slug, one.action) for one in planned] == [("right", "run")]
+    with pytest.raises(UsageError) as refused:
+        plan(made, reports(), Selection("only", ("left",)), attended=False)
+    assert str(refused.value) == (
+        "workflow.json: step 'left' is done by a person, and nobody is there; "
+        "on a terminal: jupyter vaibify run left"
+    )
 
 
 def test_a_disabled_step_is_not_run_by_name() -> None:

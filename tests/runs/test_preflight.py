@@ -96,7 +96,7 @@ def inspection_of(
         repository=repository,
         workflow=workflow,
         project=read_project_file(tree),
-        code={step.slug: observer.code_of(step) for step in workflow.steps},
+        code={step.slug: observer.scout.code_of(step) for step in workflow.steps},
         engine=engine,
         lock=lock,
         requirements=requirements,
@@ -805,12 +805,6 @@ def test_kinds_of_steps_that_cannot_run_yet(root: Path) -> None:
             "error",
             "not-available",
             "step 'book': is a notebook, which this version cannot run yet; "
-            "leave it out of the run",
-        ),
-        (
-            "warning",
-            "not-available",
-            "step 'look': is interactive, which this version cannot run yet; "
             "leave it out of the run",
         ),
     ]

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http.cookies import SimpleCookie
 from typing import Any
 
 from tornado.httpclient import HTTPResponse
@@ -82,9 +83,21 @@ class Client:
         assert started.status == 202, started
         return await self.follow(f"projects/{identity}/runs/{started.json['run_id']}/journal")
 
-    async def socket(self, address: str, **params: str) -> Any:
-        """Open a websocket."""
-        return await self._ws_fetch("vaibify", *address.split("/"), params=params)
+    async def socket(
+        self, address: str, headers: Mapping[str, str] | None = None, **params: str
+    ) -> Any:
+        """Open a websocket; with the token unless other headers are given."""
+        more = {} if headers is None else {"headers": {"Authorization": "", **headers}}
+        return await self._ws_fetch("vaibify", *address.split("/"), params=params, **more)
+
+    async def cookie(self) -> str:
+        """Return the cookies of a browser that is logged in and has seen a page."""
+        jar: SimpleCookie = SimpleCookie()
+        for page, headers in (("api", {}), ("login", {"Authorization": ""})):
+            found = await self._fetch(page, headers=headers, follow_redirects=False)
+            for line in found.headers.get_list("Set-Cookie"):
+                jar.load(line)
+        return "; ".join(f"{name}={one.value}" for name, one in jar.items())
 
     async def follow(self, address: str, after: int = 0) -> list[dict[str, Any]]:
         """Read a websocket's messages until the server closes it."""

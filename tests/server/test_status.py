@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from tests.kit import Made
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.kit import CHAIN, Made
 from tests.server.client import Client
+from vaibify_lab.core.errors import VaibifyError
+from vaibify_lab.engines.docker.calls import NotThere
+from vaibify_lab.handlers.base import status_of
 
 
 async def test_a_project_is_found_with_its_paths(client: Client, made: Made) -> None:
@@ -62,3 +69,41 @@ async def test_an_unknown_project(client: Client, made: Made) -> None:
     (made.root / "workflow.json").unlink()
     gone = await client.get(f"projects/{identity}/file-status")
     assert (gone.status, gone.code) == (404, "unknown-project")
+
+
+HOSTILE = "<img src=x onerror=alert(1)> 100% %s evil " + "x" * 4000
+
+
+async def test_hostile_text_is_passed_on_as_text(client: Client, made: Made) -> None:
+    steps = [dict(one) for one in CHAIN]
+    steps[0] |= {"sName": HOSTILE[:200], "sStepId": "make"}
+    steps[1] |= {"sDescription": HOSTILE + "\u202e\x1b[31m"}
+    made.workflow(steps)
+    identity = await client.id()
+    found = await client.get(f"projects/{identity}/file-status")
+    assert found.headers["Content-Type"].startswith("application/json")
+    assert found.headers["X-Content-Type-Options"] == "nosniff"
+    assert found.json["steps"][0]["name"] == HOSTILE[:200]
+    detail = (await client.get(f"projects/{identity}/steps/use")).json
+    assert detail["description"] == HOSTILE + "\u202e\x1b[31m"
+    asked = await client.post(f"projects/{identity}/runs", {"steps": ["100% <b>%s</b>"]})
+    assert asked.status == 404 and "100% <b>%s</b>" in asked.json["error"]["text"]
+
+
+def test_the_documented_statuses_are_those_that_are_sent() -> None:
+    text = (Path(__file__).parents[2] / "docs/http.md").read_text()
+    rows = re.findall(r"^  \| (\d{3}) \| (.*) \|$", text, re.MULTILINE)
+    listed = {code: int(status) for status, cell in rows for code in re.findall("`(.*?)`", cell)}
+    codes = {one.code: status_of(one("text")) for one in _all(VaibifyError)}
+    assert NotThere.code in codes, "errors of the engines, which are imported late"
+    own = {"error", "not-passed", "question", "cannot-check"}  # the heads of the tree's branches
+    assert {code: listed.get(code) for code in codes if code not in own} == {
+        code: status for code, status in codes.items() if code not in own
+    }
+
+
+def _all(kind: type[VaibifyError]) -> Iterator[type[VaibifyError]]:
+    if kind.__module__.startswith("vaibify_lab."):  # not those that other tests define
+        yield kind
+    for below in kind.__subclasses__():
+        yield from _all(below)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from vaibify_lab.apps.instructions import how_to_go_on, what_to_do
 from vaibify_lab.apps.screen import Colour, Screen
 from vaibify_lab.apps.verb import count_of, counted
 
@@ -27,12 +28,18 @@ class Teller:
         Why each step that failed did, as sentences.
     tested : int
         How many steps ran tests.
+    unattended : list of str
+        Steps that needed a person, and had none.
+    attend : callable
+        Called with what was told of a step that has come to wait for a person.
     """
 
     screen: Screen
     folder: RunFolder
     faults: list[str] = field(default_factory=list)
     tested: int = 0
+    unattended: list[str] = field(default_factory=list)
+    attend: Callable[[Event], None] = lambda event: None
     ending: Event | None = None
     _findings: list[str] = field(default_factory=list)
     _running: dict[str, float] = field(default_factory=dict)
@@ -99,6 +106,24 @@ class Teller:
         self._say("▶", ">", f"{slug}: started")
         self._speaker = slug
 
+    def _step_waiting(self, event: Event) -> None:
+        slug = str(event.get("step"))
+        self._running[slug] = time.time()
+        self._say("◆", "*", f"{slug}: waits for you", "bold")
+        what_to_do(self.screen, event)
+        how_to_go_on(self.screen, slug)
+        self.attend(event)
+
+    def _person(self, event: Event) -> None:
+        words = {
+            "stepPaused": "paused",
+            "stepResumed": "goes on",
+            "stepCompleted": "done",
+            "stepAbandoned": "given up",
+        }
+        said = words[event["event"]]
+        self._say("◆", "*", f"{event.get('step')}: {said}, says {event.get('by')}")
+
     def _output(self, event: Event) -> None:
         slug = str(event.get("step"))
         if self._speaker != slug and not self.screen.as_json:
@@ -123,6 +148,8 @@ class Teller:
         self.faults.append(f"step {slug!r} {text}" if not stopped else f"step {slug!r} was stopped")
 
     def _step_blocked(self, event: Event) -> None:
+        if event.get("code") == "needs-person":
+            self.unattended.append(str(event.get("step")))
         self._say("✗", "x", f"{event.get('step')}: blocked: {event.get('text')}", "yellow")
 
     def _step_skipped(self, event: Event) -> None:
@@ -181,6 +208,11 @@ _TELLING: dict[str, Callable[[Teller, Event], None]] = {
     "preflight": Teller._preflight,
     "runStarted": Teller._run_started,
     "stepStarted": Teller._step_started,
+    "stepWaiting": Teller._step_waiting,
+    "stepPaused": Teller._person,
+    "stepResumed": Teller._person,
+    "stepCompleted": Teller._person,
+    "stepAbandoned": Teller._person,
     "output": Teller._output,
     "stepPass": Teller._step_pass,
     "stepFail": Teller._step_fail,

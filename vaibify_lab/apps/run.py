@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING
 
 from vaibify_lab.apps.running import make_run
@@ -56,6 +57,11 @@ def _arguments(parser: Parser) -> None:
     parser.add_argument("--twice", action=flag, help="each step twice; say whether it is the same")
     parser.add_argument("--clean", action=flag, help="remove declared outputs first")
     parser.add_argument("--no-tests", action=flag, help="not the tests")
+    parser.add_argument(
+        "--interactive",
+        action=argparse.BooleanOptionalAction,
+        help="with the steps that a person does (so on a terminal), or without",
+    )
     parser.add_argument("--detach", action=flag, help="do not follow the run")
 
 
@@ -81,7 +87,7 @@ def selection(given: Namespace) -> Mode:
     return modes.get(asked[0], "stale") if asked else "stale"
 
 
-def options_of(project: Project, given: Namespace) -> RunOptions:
+def options_of(project: Project, given: Namespace, *, attended: bool = False) -> RunOptions:
     """Return what a run is asked for."""
     from vaibify_lab.runs.options import RunOptions
 
@@ -99,6 +105,7 @@ def options_of(project: Project, given: Namespace) -> RunOptions:
         sealed=given.sealed,
         clean=given.clean,
         twice=given.twice,
+        interactive=attended if given.interactive is None else given.interactive,
         tests=not given.no_tests,
     )
 
@@ -106,7 +113,7 @@ def options_of(project: Project, given: Namespace) -> RunOptions:
 def _execute(given: Namespace, screen: Screen) -> int:
     selection(given)
     project = open_project(given)
-    options = options_of(project, given)
+    options = options_of(project, given, attended=screen.can_ask() and not given.detach)
     if not given.detach:
         return make_run(project, options, screen, VERB.name)
     folder = project.start_run(options)
@@ -124,6 +131,7 @@ VERB = Verb(
     arguments=_arguments,
     more="Without a step: what is not current, parents first; a step whose inputs come out as "
     "they were is skipped. Ctrl-C stops the run, a hang-up does not. Exits 0 only when "
-    "everything that was asked for passed.",
+    "everything that was asked for passed. A step that a person does waits for them: on a terminal "
+    "you are asked, elsewhere it is left out, and so is what rests on it.",
     leaves="a run that had begun goes on; see: jupyter vaibify log --follow",
 )

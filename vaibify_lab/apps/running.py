@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -24,6 +27,7 @@ class Stop:
 
     def __init__(self) -> None:
         self.asked = False
+        self._is_asking = False
         self._folder: RunFolder | None = None
 
     def __enter__(self) -> Stop:
@@ -32,6 +36,16 @@ class Stop:
 
     def __exit__(self, *_: object) -> None:
         signal.signal(signal.SIGINT, self._before)
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """While a person is asked something: then Ctrl-C is their answer as well."""
+        self._is_asking = True
+        try:
+            with suppress(KeyboardInterrupt):
+                yield
+        finally:
+            self._is_asking = False
 
     def of(self, folder: RunFolder) -> None:
         """Name the run that is to be stopped."""
@@ -46,6 +60,8 @@ class Stop:
         self.asked = True
         if self._folder is not None:
             self._folder.stop_request.touch()
+        if self._is_asking:
+            raise KeyboardInterrupt
 
 
 def make_run(project: Project, options: RunOptions, screen: Screen, verb: str) -> int:
@@ -61,7 +77,7 @@ def make_run(project: Project, options: RunOptions, screen: Screen, verb: str) -
     with Stop() as stop:
         folder = project.start_run(options)
         stop.of(folder)
-        teller = Teller(screen, folder)
+        teller = Teller(screen, folder, attend=partial(_offer, project, screen, stop))
         ending = teller.follow(project.events(folder))
     if ending is None or ending["event"] == "runRefused":
         raise refusal(ending or {"text": f"run {folder.run_id} ended without a word"})
@@ -74,12 +90,32 @@ def make_run(project: Project, options: RunOptions, screen: Screen, verb: str) -
     return INTERRUPTED if stop.asked else 1
 
 
+def _offer(project: Project, screen: Screen, stop: Stop, told: Event) -> None:
+    """Offer a terminal in a step that the run has come to, where somebody is there."""
+    if screen.can_ask() and not stop.asked:
+        from vaibify_lab.apps.attending import offer
+
+        with stop.asking():
+            offer(project, told, screen)
+
+
 def _first(teller: Teller, ending: Event) -> str:
     """Say why the run did not pass, in one line."""
+    if not teller.faults and teller.unattended:
+        return _unattended(teller.unattended, ending)
     if not teller.faults:
         return f"the run was {ending['outcome']}; see: {COMMAND} status --why"
     more = len(teller.faults) - 1
     return teller.faults[0] + (f" (and {more} more)" if more else "")
+
+
+def _unattended(slugs: list[str], ending: Event) -> str:
+    """Say which steps needed a person, and what was therefore not run."""
+    outcomes = ending.get("steps") or {}
+    after = [one for one, how in outcomes.items() if how == "blocked" and one not in slugs]
+    text = f"nobody was there for {', '.join(map(repr, slugs))}, which a person does"
+    text += f"; not run because of that: {', '.join(after)}" if after else ""
+    return f"{text}; on a terminal: {COMMAND} run {' '.join(slugs)}"
 
 
 def _left(ending: Event) -> str:

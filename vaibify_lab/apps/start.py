@@ -24,12 +24,7 @@ def _execute(given: Namespace, screen: Screen) -> int:
     for one in left:
         text = f"vaibify.yml also asks for {one}: look at it, then {COMMAND} start --with-mounts"
         screen.line(f"note: {text}", hang=6, colour="yellow")
-    mounts = [
-        {"host": one.source, "container": one.target, "writable": one.writable}
-        for one in started.mounts
-    ]
-    answer = {"container": started.name, "already": started.already, "mounts": mounts}
-    screen.document({**answer, "not_mounted": list(left)})
+    screen.document({**started.to_json(), "not_mounted": list(left)})
     return 0
 
 

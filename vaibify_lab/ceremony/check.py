@@ -5,8 +5,7 @@ from __future__ import annotations
 from vaibify_lab.ceremony.publishable import publish_findings
 from vaibify_lab.ceremony.standing import to_be_committed
 from vaibify_lab.core.finding import Finding
-from vaibify_lab.envelope.manifest import parse_manifest
-from vaibify_lab.runs.enveloping import MANIFEST, manifested, read_environment
+from vaibify_lab.runs.enveloping import manifested, read_environment
 from vaibify_lab.runs.inspecting import engine_facts, inspect
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
@@ -27,9 +26,7 @@ def check(opened: Opened, look: Look, *, publish: bool = False) -> list[Finding]
 
 def _of_clone(opened: Opened) -> list[Finding]:
     workflows = [opened.workflow(path) for path in opened.workflow_paths()]
-    manifest = None
-    if opened.tree.lstat(MANIFEST) is not None:
-        manifest = parse_manifest(opened.tree.read(MANIFEST))
+    manifest = opened.manifest()
     listed = [entry.path for entry in manifest.entries] if manifest else []
     covered = dict.fromkeys((*manifested(opened, workflows), *listed))
     paths = to_be_committed(opened, workflows, tuple(covered))

@@ -96,9 +96,11 @@ def _ask_group(
 ) -> dict[str, tuple[OfferedFile, ...]]:
     from pypi_simple import PyPISimple
 
+    from vaibify_lab.ceremony.trust import session
+
     found: dict[str, tuple[OfferedFile, ...]] = {}
     with ExitStack() as stack:
-        clients = [stack.enter_context(PyPISimple(url)) for url in urls]
+        clients = [stack.enter_context(PyPISimple(url, session=session())) for url in urls]
         for name in names:
             if stop.is_set():
                 break

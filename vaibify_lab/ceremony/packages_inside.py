@@ -1,4 +1,4 @@
-"""Tier 2 inside the pinned image: its own pip downloads what the lock lists, and nothing else.
+"""Tier 2 inside the pinned image: it holds what the lock lists, and its own pip gets just that.
 
 The network is on, the repository is not mounted, the place goes with the container. An sdist's own
 code, which pip runs to read its metadata, runs there and never on the host.
@@ -14,10 +14,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from vaibify_lab.ceremony.report import TierProblem, TierReport, problem
+from vaibify_lab.ceremony.report import TierProblem, TierReport, problem, some
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.paths import shown
-from vaibify_lab.engines.image.inside import Inside, applies, look_inside
+from vaibify_lab.engines.image.inside import (
+    Difference,
+    Expected,
+    Inside,
+    applies,
+    differences,
+    look_inside,
+)
 from vaibify_lab.engines.image.pip_words import fault_in
 from vaibify_lab.engines.image.throwaway import Said, ask_image
 from vaibify_lab.envelope.lock import NAME, Lock, LockedPackage
@@ -27,6 +34,8 @@ if TYPE_CHECKING:
 
 _TIER = 2
 VERIFIED = "hashes verified OK"
+_REFUSED = "FAILED, pip of the pinned image refuses it"
+_OTHERWISE = "FAILED, the pinned image does not hold what is listed"
 SECONDS = 3600
 _PLACE = "vaibify-tier2"
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -80,7 +89,7 @@ Sizes = Callable[[Sequence[LockedPackage]], int | None]
 def check_inside(
     lock: Lock, data: bytes, image: PinnedImage, sizes: Sizes
 ) -> tuple[TierReport | None, str]:
-    """Download a lock's packages inside the image.
+    """Compare what the image holds with the lock, and download the lock's packages inside it.
 
     Parameters
     ----------
@@ -100,9 +109,13 @@ def check_inside(
     """
     try:
         inside = look_inside(image.client, image.id)
-        if inside.pip is None or inside.markers is None:
-            return None, "the pinned image has no pip"
+        if inside.markers is None:
+            return None, "the pinned image has no Python"
         wanted = [one for one in lock.packages if applies(one.marker, inside.markers)]
+        if problems := list(_not_held(wanted, inside)):
+            return _failed(wanted, problems, (), _OTHERWISE), ""
+        if inside.pip is None:
+            return None, "the pinned image has no pip"
         most = sizes(wanted)
         announced = _announced(most, inside.free_bytes)
         image.tell(announced)
@@ -160,10 +173,25 @@ def _report(
 
 
 def _failed(
-    wanted: Sequence[LockedPackage], problems: Sequence[TierProblem], notes: tuple[str, ...]
+    wanted: Sequence[LockedPackage],
+    problems: Sequence[TierProblem],
+    notes: tuple[str, ...],
+    line: str = _REFUSED,
 ) -> TierReport:
-    line = "FAILED, pip of the pinned image refuses it"
     return TierReport(_TIER, "failed", line, len(wanted), 0, tuple(problems), notes)
+
+
+def _not_held(wanted: Sequence[LockedPackage], inside: Inside) -> Iterator[TierProblem]:
+    """Yield what the image holds otherwise; it was then not built from this lock."""
+    for one in _differences(wanted, inside):
+        if one.kind != "extra":
+            yield problem("not-in-the-image", one.text, NAME)
+
+
+def _differences(wanted: Sequence[LockedPackage], inside: Inside) -> Sequence[Difference]:
+    """Compare; what was installed from a folder is a repository of container.conf."""
+    expected = [Expected(one.name, one.version) for one in wanted]
+    return differences(inside, expected, own_folders=("/",))
 
 
 def _not_there(wanted: Sequence[LockedPackage], digests: set[str]) -> Iterator[TierProblem]:
@@ -201,6 +229,9 @@ def _notes(lock: Lock, wanted: Sequence[LockedPackage], inside: Inside) -> Itera
     python = markers.get("python_version")
     if lock.python is not None and lock.python != python:
         yield f"{NAME} is for Python {lock.python}; the pinned image has {shown(python or '')}"
+    more = [one.text for one in _differences(wanted, inside) if one.kind == "extra"]
+    if more:
+        yield f"the pinned image holds more than is listed: {some(more)}"
 
 
 def _announced(most: int | None, free: int | None) -> str:

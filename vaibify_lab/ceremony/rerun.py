@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.facts import RunRecord
-from vaibify_lab.core.model import Workflow
+from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.core.observed import MISSING, FileState
 from vaibify_lab.core.paths import shown
 from vaibify_lab.engines.scratch import remove_tree
@@ -27,6 +27,7 @@ from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow, read_events
 from vaibify_lab.runs.live import is_ended, runner_of
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.options import RunOptions
+from vaibify_lab.runs.plan import Mode
 from vaibify_lab.runs.start import start_run
 
 OutputVerdict = Literal["identical", "different", "not produced"]
@@ -96,24 +97,26 @@ def rerun(
     person: str,
     changed: tuple[str, ...] = (),
     tell: Tell | None = None,
+    only: Sequence[str] = (),
 ) -> Rerun:
     """Run a workflow again on a copy beside the repository, without any cache.
 
     ``changed`` is what `changed_since_pinned` said, which keeps it from passing. The copy holds the
-    tracked and the manifested files, not the whole tree, and none of the outputs; hashes of the
-    outputs are taken before.
+    tracked and the manifested files, not the whole tree, and none of the outputs of the steps that
+    are run (all, or those named by slug in ``only``); hashes of these are taken before.
     """
-    refusal = _refusal(workflow)
+    steps = [step for step in workflow.steps if step.slug in only] or list(workflow.steps)
+    refusal = _refusal(steps)
     if refusal:
         return Rerun((), (refusal,), "nothing was run")
-    outputs = [path for step in workflow.steps for path in opened.observer.expand(step.outputs)]
+    outputs = [path for step in steps for path in opened.observer.expand(step.outputs)]
     before = hash_many(opened.tree, outputs)
-    with _copy(opened, workflow) as copy:
-        folder = start_run(
-            copy, RunOptions(workflow.path, "all", engine="any", tests=False), person
-        )
+    mode: Mode = "only" if only else "all"
+    options = RunOptions(workflow.path, mode, tuple(only), engine="any", tests=False)
+    with _copy(opened, workflow, steps) as copy:
+        folder = start_run(copy, options, person)
         failures, engine = _watch(folder, tell)
-        made = _outputs_of(copy, workflow)
+        made = _outputs_of(copy, steps)
         after = hash_many(copy, dict.fromkeys((*outputs, *made)))
     compared = tuple(
         Compared(path, _verdict(before.get(path, MISSING), after[path]))
@@ -122,10 +125,10 @@ def rerun(
     return Rerun(compared, (*changed, *failures), engine, workflow.deterministic)
 
 
-def _refusal(workflow: Workflow) -> str:
-    if not workflow.steps:
+def _refusal(steps: Sequence[Step]) -> str:
+    if not steps:
         return "the workflow has no step"
-    for step in workflow.steps:
+    for step in steps:
         if not step.enabled:
             return f"step {step.slug!r} is disabled"
         if step.interactive:
@@ -148,13 +151,13 @@ def changed_since_pinned(opened: Opened, workflow: Workflow) -> tuple[str, ...]:
 
 
 @contextmanager
-def _copy(opened: Opened, workflow: Workflow) -> Iterator[Tree]:
+def _copy(opened: Opened, workflow: Workflow, steps: Sequence[Step]) -> Iterator[Tree]:
     """Give a copy of the project as a repository of its own, removed afterwards."""
     folder = Path(tempfile.mkdtemp(prefix=".vaibify-rerun-", dir=_place_beside(opened.tree.root)))
     try:
         root = folder / opened.tree.root.name
         root.mkdir()
-        _fill(opened, workflow, Tree(root))
+        _fill(opened, workflow, steps, Tree(root))
         yield Tree(root)
     finally:
         remove_tree(str(folder))
@@ -164,8 +167,8 @@ def _place_beside(root: Path) -> str | None:
     return str(root.parent) if os.access(root.parent, os.W_OK) else None
 
 
-def _fill(opened: Opened, workflow: Workflow, copy: Tree) -> None:
-    outputs = [path for step in workflow.steps for path in step.outputs]
+def _fill(opened: Opened, workflow: Workflow, steps: Sequence[Step], copy: Tree) -> None:
+    outputs = [path for step in steps for path in step.outputs]
     index = opened.repository.snapshot().index
     tracked = [path for path, (mode, _) in index.items() if mode.startswith("10")]
     wanted = dict.fromkeys((*tracked, *manifested(opened, [workflow])))
@@ -237,9 +240,9 @@ def _words(described: dict[str, Any]) -> str:
     return f"local engine, {described['tier']}, not in a container"
 
 
-def _outputs_of(copy: Tree, workflow: Workflow) -> list[str]:
+def _outputs_of(copy: Tree, steps: Sequence[Step]) -> list[str]:
     found: list[str] = []
-    for step in workflow.steps:
+    for step in steps:
         for path in step.outputs:
             if path.endswith("/") and copy.exists_as_directory(path):
                 found += copy.list_files(path, strict=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.levels import Envelope
@@ -10,24 +10,23 @@ from vaibify_lab.core.model import Workflow
 from vaibify_lab.core.observed import CloneProblem
 from vaibify_lab.envelope.environment import EnvironmentFile
 from vaibify_lab.envelope.lock import parse_lock
-from vaibify_lab.envelope.manifest import parse_manifest
-from vaibify_lab.files.clone import missing_from_clone
-from vaibify_lab.runs.enveloping import MANIFEST, SOURCES, manifested, read_environment
-from vaibify_lab.runs.look import LOCK
-from vaibify_lab.runs.opened import Opened
+from vaibify_lab.envelope.manifest import Manifest
+from vaibify_lab.runs.enveloping import MANIFEST, SOURCES, covered_by, read_environment
+from vaibify_lab.runs.look import LOCK, Blobs, States
+from vaibify_lab.runs.opened import Look, Opened
 
 
-def standing(opened: Opened, workflows: Sequence[Workflow]) -> Envelope:
-    """Return the state of the envelope; hashed only where something changed."""
-    covered, fault = _covered(opened, workflows)
+def standing(opened: Opened, workflows: Sequence[Workflow], look: Look) -> Envelope:
+    """Return the state of the envelope at a look; nothing that was looked at is looked at again."""
+    covered, fault = _covered(opened, workflows, look)
     listed, manifest_fault = _listed(opened)
-    differing = _differing(opened, listed)
+    differing = _differing(opened, listed, look)
     environment, environment_fault = _environment(opened)
-    problems, git_fault = _clone_problems(opened, workflows, covered)
+    problems, git_fault = _clone_problems(opened, workflows, covered, look)
     return Envelope(
         manifest_present=opened.tree.lstat(MANIFEST) is not None,
         manifest_fault=manifest_fault or fault,
-        manifest_missing=tuple(path for path in covered if path not in listed),
+        manifest_missing=opened.memory.of(_not_among, covered, listed),
         manifest_differing=differing,
         lock_present=opened.tree.lstat(LOCK) is not None,
         lock_faults=lock_faults(opened, all(one.no_python_packages for one in workflows)),
@@ -36,7 +35,7 @@ def standing(opened: Opened, workflows: Sequence[Workflow]) -> Envelope:
         image=environment.config_digest if environment else None,
         registry=environment.registry_digest if environment else None,
         platform=environment.platform if environment else None,
-        lock=opened.cache.observe([LOCK])[LOCK].sha256,
+        lock=look.world.lock,
         image_lock=environment.lock_sha256 if environment else None,
         clone_problems=problems,
         git_fault=git_fault,
@@ -59,35 +58,54 @@ def lock_faults(opened: Opened, declared_none: bool) -> tuple[str, ...]:
     return tuple(faults)
 
 
-def _covered(opened: Opened, workflows: Sequence[Workflow]) -> tuple[tuple[str, ...], str]:
+def _covered(
+    opened: Opened, workflows: Sequence[Workflow], look: Look
+) -> tuple[tuple[str, ...], str]:
+    scout = opened.observer.scout
+    seen = [(one, look.reach if one is look.workflow else scout.reach(one)) for one in workflows]
     try:
-        return manifested(opened, workflows), ""
+        return covered_by(opened, seen), ""
     except VaibifyError as error:
         return (), str(error)
 
 
 def _listed(opened: Opened) -> tuple[dict[str, str], str]:
-    if opened.tree.lstat(MANIFEST) is None:
-        return {}, ""
     try:
-        manifest = parse_manifest(opened.tree.read(MANIFEST))
+        manifest = opened.manifest()
     except VaibifyError as error:
         return {}, str(error)
+    if manifest is None:
+        return {}, ""
     fault = ""
     if manifest.problems:
         fault = f"line {manifest.problems[0].line}: {manifest.problems[0].text}"
     elif not manifest.entries:
         fault = "lists nothing"
-    return {entry.path: entry.sha256 for entry in manifest.entries}, fault
+    return opened.memory.of(_hashes_of, manifest), fault
 
 
-def _differing(opened: Opened, listed: dict[str, str]) -> tuple[str, ...]:
-    now = opened.cache.observe(listed)
-    return tuple(
-        path
-        for path, sha256 in listed.items()
-        if now[path].kind != "file" or now[path].sha256 != sha256
-    )
+def _hashes_of(manifest: Manifest) -> dict[str, str]:
+    return {entry.path: entry.sha256 for entry in manifest.entries}
+
+
+def _not_among(paths: Sequence[str], known: Container[str]) -> tuple[str, ...]:
+    return tuple(path for path in paths if path not in known)
+
+
+def _differing(opened: Opened, listed: dict[str, str], look: Look) -> tuple[str, ...]:
+    seen = look.world.files
+    others = opened.cache.observe(opened.memory.of(_not_among, tuple(listed), seen))
+    return opened.memory.of(_unlike, listed, seen, others)
+
+
+def _unlike(listed: dict[str, str], seen: States, others: States) -> tuple[str, ...]:
+    """Return the listed files that are not, or not as listed, among those seen."""
+    found = []
+    for path, sha256 in listed.items():
+        state = seen[path] if path in seen else others[path]
+        if state.kind != "file" or state.sha256 != sha256:
+            found.append(path)
+    return tuple(found)
 
 
 def _environment(opened: Opened) -> tuple[EnvironmentFile | None, str]:
@@ -101,22 +119,28 @@ def to_be_committed(
     opened: Opened, workflows: Sequence[Workflow], covered: Sequence[str]
 ) -> tuple[str, ...]:
     """Return every path that a clone needs: what the manifest covers, itself, and all facts."""
-    paths = dict.fromkeys(covered)
-    if opened.tree.lstat(MANIFEST) is not None:
-        paths[MANIFEST] = None
+    more = [MANIFEST] if opened.tree.lstat(MANIFEST) is not None else []
     for workflow in workflows:
-        facts = opened.facts_of(workflow)
-        paths.update(dict.fromkeys(facts.paths(step.slug for step in workflow.steps)))
-    return tuple(paths)
+        more += opened.facts_of(workflow).paths(step.slug for step in workflow.steps)
+    return opened.memory.of(_together, covered, tuple(more))
+
+
+def _together(some: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*some, *more)))
 
 
 def _clone_problems(
-    opened: Opened, workflows: Sequence[Workflow], covered: Sequence[str]
+    opened: Opened, workflows: Sequence[Workflow], covered: Sequence[str], look: Look
 ) -> tuple[tuple[CloneProblem, ...] | None, str]:
-    paths = to_be_committed(opened, workflows, covered)
+    paths, seen = to_be_committed(opened, workflows, covered), look.blobs
     try:
-        snapshot = opened.repository.snapshot()
-        blobs = opened.cache.blob_ids(paths, snapshot.object_format)
-        return tuple(missing_from_clone(opened.repository, blobs)), ""
+        object_format = opened.repository.snapshot().object_format
+        unseen = opened.memory.of(_not_among, paths, seen, name="blobs")
+        others = opened.cache.blob_ids(unseen, object_format)
+        return tuple(opened.clones.problems(opened.memory.of(_among, paths, seen, others))), ""
     except VaibifyError as error:
         return None, str(error)
+
+
+def _among(paths: Sequence[str], seen: Blobs, others: Blobs) -> dict[str, str | None]:
+    return {path: seen[path] if path in seen else others[path] for path in paths}

@@ -27,6 +27,10 @@ def since(step: Step, passed: RunRecord, workflow: Workflow, world: World) -> It
     """Yield every difference that makes a step stale (state.md, "staleness")."""
     if (step.commands, step.directory) != (passed.commands, passed.directory):
         yield Reason("commands-changed", "its commands differ from those of the last run")
+    if step.interactive and passed.done_by is None:
+        yield Reason("now-interactive", "is done by a person now, and its last run was not")
+    elif passed.done_by is not None and not step.interactive:
+        yield Reason("now-automatic", "its last run was done by a person, and now it is not")
     code = world.code.get(step.slug, ())
     yield from of_files("code", code, passed.pins.code, world)
     yield from of_files("input", world.inputs(step), passed.pins.inputs, world)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from sys import intern
 from typing import Any, TypeVar
 
 from vaibify_lab.core import jsonio, spec
@@ -31,14 +32,13 @@ def parse_record(data: bytes, path: str, workflow: str, step: str) -> RunRecord:
     InvalidFile, LaterFormat
     """
     value = _load(data, path, RECORD, "record", ("format", "workflow", "step"), (workflow, step))
-    inner = value.get("last_passed")
-    record = _record(value)
+    inner = value.pop("last_passed", None)
     if inner is None:
-        return record
+        return _record(value)
     last = _record(inner)
     if (last.workflow, last.step, last.outcome) != (workflow, step, "passed"):
         raise InvalidFile("last_passed: is no passed run of this step", where=path)
-    return dataclasses.replace(record, last_passed=last)
+    return _record(value, last_passed=last)
 
 
 def dump_record(record: RunRecord) -> bytes:
@@ -57,9 +57,9 @@ def parse_marker(data: bytes, path: str, workflow: str, step: str) -> TestMarker
         value.get("sRunId", ""),
         value.get("sWhen", ""),
         categories,
-        value["dictOutputHashes"],
-        value["dictInputHashes"],
-        value["dictTestHashes"],
+        _hashes(value["dictOutputHashes"]),
+        _hashes(value["dictInputHashes"]),
+        _hashes(value["dictTestHashes"]),
     )
 
 
@@ -102,14 +102,7 @@ def parse_sign_offs(data: bytes, path: str, workflow: str, step: str) -> SignOff
     value = _load(data, path, SIGN_OFF, "sign-off", keys, (workflow, step))
     if not value["sign_offs"]:
         raise InvalidFile("sign_offs: holds no entry", where=path)
-    entries = tuple(
-        dataclasses.replace(
-            _build(SignOff, item),
-            signature_state="unchecked" if item.get("signature") else "unsigned",
-        )
-        for item in value["sign_offs"]
-    )
-    return SignOffs(workflow, step, entries)
+    return SignOffs(workflow, step, tuple(map(_sign_off, value["sign_offs"])))
 
 
 def dump_sign_offs(sign_offs: SignOffs) -> bytes:
@@ -147,14 +140,23 @@ def _load(
     return value
 
 
-def _record(value: Mapping[str, Any]) -> RunRecord:
-    plain = {key: item for key, item in value.items() if key not in ("last_passed", "pins")}
-    plain.setdefault("name", value["step"])
-    plain.setdefault("started", "")
-    plain.setdefault("ended", "")
+def _record(value: dict[str, Any], **more: Any) -> RunRecord:
     for name in ("exit_code", "seed", "source_date_epoch"):
-        plain[name] = _whole(plain.get(name))
-    return dataclasses.replace(_build(RunRecord, plain), pins=_build(Pins, value["pins"]))
+        value[name] = _whole(value.get(name))
+    pins = Pins(*(_hashes(value["pins"][name]) for name in ("inputs", "code", "outputs")))
+    missing = {"name": value["step"], "started": "", "ended": "", "last_passed": None}
+    return _build(RunRecord, {**missing, **value, **more, "pins": pins})
+
+
+def _sign_off(value: Mapping[str, Any]) -> SignOff:
+    state = "unchecked" if value.get("signature") else "unsigned"
+    hashes = _hashes(value["hashes"])
+    return _build(SignOff, {**value, "hashes": hashes, "signature_state": state})
+
+
+def _hashes(value: Mapping[str, str]) -> Mapping[str, str]:
+    """Return hashes by path; a text that many facts hold is kept once."""
+    return {intern(path): intern(sha256) for path, sha256 in value.items()}
 
 
 def _category(value: Mapping[str, Any]) -> CategoryResult:
@@ -178,7 +180,7 @@ def _whole(value: float | None) -> int | None:
 
 def _build(kind: type[_Fact], value: Mapping[str, Any]) -> _Fact:
     """Make a record from checked JSON; lists become tuples, unknown keys are left out."""
-    known = {one.name for one in dataclasses.fields(kind)}  # type: ignore[arg-type]  # a dataclass
+    known = kind.__dataclass_fields__  # type: ignore[attr-defined]  # a dataclass
     return kind(
         **{
             key: tuple(item) if isinstance(item, list) else item

@@ -51,6 +51,7 @@ _RECORD_KEYS: dict[str, Kind] = {
     "network_isolation": Flag(),
     "sealed": Flag(),
     "plot_only": Flag(),
+    "done_by": Either((_SHORT,), null=True),
     "seed": Either((Number(0, 2**64, whole=True),), null=True),
     "source_date_epoch": Either((Number(0, 1e12, whole=True),), null=True),
     "host": Mapped(_SHORT),

@@ -33,7 +33,8 @@ class RunRecord:
     ``reason_code`` and ``reason`` say why it did not pass. ``commands`` are as declared (root and
     cores symbolic), ``commands_run`` as the shell got them. ``image`` is the config digest of the
     image it ran in, ``lock`` the SHA-256 of requirements.lock its packages came from; None where
-    there was none. ``undeclared_writes`` are files of the repository that it wrote and no step
+    there was none. ``done_by`` names the person who said that a step done by hand was done.
+    ``undeclared_writes`` are files of the repository that it wrote and no step
     declares. ``last_passed`` is the last record that passed, when this one did not.
     """
 
@@ -61,6 +62,7 @@ class RunRecord:
     network_isolation: bool = False
     sealed: bool = False
     plot_only: bool = False
+    done_by: str | None = None
     seed: int | None = None
     source_date_epoch: int | None = None
     host: Mapping[str, str] = field(default_factory=dict)

@@ -98,9 +98,13 @@ def _reproducible(
         if report.isolation != "container" or not report.in_pinned_image
     ]
     if outside:
-        more = f" and {len(outside) - 5} more" if len(outside) > 5 else ""
-        text = f"no run in a container of the pinned image: {', '.join(outside[:5])}{more}"
+        text = f"no run in a container of the pinned image: {_some(outside)}"
         yield Reason("not-in-container", text, None, _BUILD if envelope.image is None else _RUN)
+    by_hand = [report.slug for report in reports if report.kind == "interactive"]
+    if by_hand:
+        text = f"done by a person, so nobody can run it again: {_some(by_hand)}"
+        action = "write it as commands, and set bInteractive to false"
+        yield Reason("interactive", text, None, action)
     yield from _of_image(envelope)
     if not workflow.deterministic:
         text = "determinism is not declared"
@@ -108,6 +112,11 @@ def _reproducible(
     if not workflow.host_binaries and not workflow.no_host_binaries:
         action = "list saHostBinaries, or declare bNoHostBinaries"
         yield Reason("host-binaries", "host binaries are not declared", None, action)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(names[:5]) + more
 
 
 def _of_manifest(envelope: Envelope) -> Iterator[Reason]:

@@ -71,6 +71,8 @@ def is_protected(path: str) -> bool:
 
 def fold(path: str) -> str:
     """Return what a case-insensitive, normalising file system would make of a path."""
+    if path.isascii():
+        return path.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 

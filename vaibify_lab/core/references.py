@@ -29,11 +29,12 @@ ROOM = 2**24  # characters that the variables and references of one step may gro
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What other steps offer to references: per step number and slug, output paths by stem."""
+    """What other steps offer to references: slugs by step number, output paths by slug."""
 
     where: str
     by_number: Mapping[int, str]
-    stems: Mapping[str, Mapping[str, tuple[str, ...]]]
+    made: Mapping[str, Iterable[str]]
+    _stems: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict, init=False)
 
     def find(self, token: str, slug: str | None, stem: str, user: str) -> tuple[str, str]:
         """Return (producing step's slug, output path) for a reference.
@@ -43,14 +44,16 @@ class Outputs:
         InvalidFile
             When the step or the stem does not exist, or two outputs share the stem.
         """
-        if not self.stems:
+        if not self.made:
             text = f"step {user!r} uses {token} where only a path of its own can stand"
             raise InvalidFile(text, where=self.where)
-        if slug is None or slug not in self.stems:
+        if slug is None or slug not in self.made:
             raise InvalidFile(f"step {user!r} refers to {token}, no such step", where=self.where)
-        found = self.stems[slug].get(stem, ())
+        if slug not in self._stems:
+            self._stems[slug] = stems_of(self.made[slug])
+        found = self._stems[slug].get(stem, ())
         if not found:
-            have = ", ".join(sorted(self.stems[slug])) or "none"
+            have = ", ".join(sorted(self._stems[slug])) or "none"
             text = f"step {user!r} refers to {token}, but {slug!r} has no output of that stem"
             raise InvalidFile(f"{text} (it has: {have})", where=self.where)
         if len(found) > 1:

@@ -118,12 +118,14 @@ def _check_clashes(where: str, by_path: Mapping[str, Step]) -> None:
 
 def _check_folders(where: str, by_path: Mapping[str, Step]) -> None:
     """Refuse a path that is a file here and a folder there."""
-    ordered = sorted(by_path)
-    for path, step in by_path.items():
-        inside = bisect.bisect_left(ordered, path + "/")
-        if inside < len(ordered) and ordered[inside].startswith(path + "/"):
-            text = f"step {step.name!r}: {path!r} is a file here and a folder elsewhere"
-            raise InvalidFile(text, where=where, action="declare a folder with a final '/'")
+    folders: set[str] = set()
+    for folder in {path.rpartition("/")[0] for path in by_path}:
+        while folder and folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
+    for path in sorted(by_path.keys() & folders):
+        text = f"step {by_path[path].name!r}: {path!r} is a file here and a folder elsewhere"
+        raise InvalidFile(text, where=where, action="declare a folder with a final '/'")
 
 
 def _check_own(where: str, step: Step) -> None:
@@ -154,7 +156,7 @@ def _overlap(outputs: frozenset[str], given: Collection[str]) -> str | None:
 
 
 def _folders_of(given: Iterable[str]) -> frozenset[str]:
-    return frozenset(path for path in given if path.endswith("/"))
+    return frozenset([path for path in given if path[-1] == "/"])
 
 
 def _above(path: str) -> list[str]:

@@ -15,7 +15,7 @@ from vaibify_lab.core.model import CATEGORIES, Step, Workflow
 from vaibify_lab.core.paths import shown
 from vaibify_lab.core.report import Reason, RunState, StepReport, TestState
 from vaibify_lab.core.verification import of_category, of_person
-from vaibify_lab.core.world import World
+from vaibify_lab.core.world import Live, World
 
 
 def derive(workflow: Workflow, facts: Facts, world: World) -> tuple[StepReport, ...]:
@@ -92,7 +92,7 @@ class _Look:
     ) -> tuple[RunState, list[Reason]]:
         live = self.world.live.get(self.step.slug)
         if live is not None and live.state != "interrupted":
-            return live.state, [Reason(live.state, live.text or f"is {live.state}")]
+            return live.state, [self._going(live)]
         if isinstance(record, FactFault):
             return "unknown", [Reason("record-unusable", record.text, record.path, record.action)]
         if live is not None:
@@ -107,6 +107,14 @@ class _Look:
         if record.passed is None:
             return "never-run", [Reason("never-run", "no run has passed yet", None, _RUN_AGAIN)]
         return self._compared(changed)
+
+    def _going(self, live: Live) -> Reason:
+        code, action = live.state, None
+        if live.state == "waiting":
+            verb = "resume" if live.paused else "attach"
+            action = f"jupyter vaibify {verb} {self.step.slug}"
+        text = live.text or f"is {live.state}"
+        return Reason("paused" if live.paused else code, text, None, action)
 
     def _compared(self, changed: list[Reason]) -> tuple[RunState, list[Reason]]:
         if self.world.environment_fault:
@@ -158,6 +166,8 @@ class _Look:
             yield Reason("not-isolated", "ran without isolation, not in a container")
         elif passed.isolation == "sandbox":
             yield Reason("not-in-container", "ran in a sandbox, not in a container")
+        if passed.done_by is not None:
+            yield Reason("done-by-hand", f"done by a person, {passed.done_by}")
         if passed.cached_from:
             yield Reason("cached", f"cached from run {passed.cached_from}")
         for path in passed.undeclared_writes[:20]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from vaibify_lab.core import jsonio
@@ -11,7 +12,7 @@ from vaibify_lab.core.errors import InvalidFile
 from vaibify_lab.core.graph import order
 from vaibify_lab.core.model import CATEGORIES, Step, StepResources, TestSuite, Workflow
 from vaibify_lab.core.naming import Names, slugs_of
-from vaibify_lab.core.references import ROOM, ROOT, SYMBOLIC, Expander, Outputs, stems_of
+from vaibify_lab.core.references import ROOM, ROOT, SYMBOLIC, Expander, Outputs
 from vaibify_lab.core.rules import Producers, check_paths_of_step, check_workflow, producers_of
 from vaibify_lab.core.workflow_keys import STEP, TOP, check_format, check_keys
 
@@ -71,11 +72,8 @@ class _Builder:
         numbered = list(zip(self.slugs, self.raw_steps, strict=True))
         self.made = {slug: self._outputs(raw) for slug, raw in numbered}
         self.producers = Producers(producers_of(self.path, self.made))
-        stems = {
-            slug: stems_of(path for paths in made for path in paths)
-            for slug, made in self.made.items()
-        }
-        self.offered = Outputs(self.path, dict(enumerate(self.slugs, 1)), stems)
+        offered = {slug: tuple(chain.from_iterable(made)) for slug, made in self.made.items()}
+        self.offered = Outputs(self.path, dict(enumerate(self.slugs, 1)), offered)
         steps = tuple(
             self._step(number, slug, raw) for number, (slug, raw) in enumerate(numbered, 1)
         )
@@ -195,6 +193,8 @@ class _Builder:
 
     def _suites(self, raw: Mapping[str, Any], expander: Expander) -> Iterator[TestSuite]:
         tests = raw.get("dictTests", {})
+        if not tests and not raw.get("saTestCommands"):
+            return
         for category in CATEGORIES:
             given = tests.get(f"dict{category.capitalize()}", {})
             commands = [expander.command(text) for text in given.get("saCommands", ())]

@@ -99,7 +99,11 @@ STEP_KEYS: dict[str, Key] = {
     "sDirectory": Key(_DIRECTORY, True, "Working directory of its commands; default: the root."),
     "sDescription": Key(Text(100_000), False, "Free text."),
     "bEnabled": Key(Flag(), False, "false: the step is not run and is not green. Default true."),
-    "bInteractive": Key(Flag(), False, "The step is done by a person, at a terminal."),
+    "bInteractive": Key(
+        Flag(),
+        False,
+        "The step is done by a person, at a terminal inside it; its commands are suggestions.",
+    ),
     "bPlotOnly": Key(Flag(), False, "The step makes plots from data that is there."),
     "saDataCommands": Key(_COMMANDS, True, "Commands, run in bash with pipefail."),
     "saPlotCommands": Key(_COMMANDS, True, "Commands that make the plots, run after the data's."),

@@ -14,11 +14,15 @@ LiveState = Literal["running", "queued", "waiting", "interrupted"]
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """What a journal says of a step in a run that has not ended, or never will."""
+    """What a journal says of a step in a run that has not ended, or never will.
+
+    ``paused``: it waits, and stands still meanwhile.
+    """
 
     state: LiveState
     run_id: str
     text: str = ""
+    paused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

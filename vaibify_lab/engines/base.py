@@ -6,6 +6,7 @@ engine's own record of the end (a status file, ``wait`` and ``inspect``), never 
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ LOG_LIMIT = 2 * 2**30  # bytes kept of each stream of a step, if nothing else is
 # A stop reaches a step's programs, not only its shell: without this the shell would die at once
 # and, in a namespace of its own, take them with it before their grace is over.
 ON_STOP = "trap 'exit 143' TERM; "
+
+PROMPT = "[$VAIBIFY_STEP] \\w\\$ "  # of a step's shells, where no start-up file of bash has another
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,8 @@ class Launch:
         what test code reports passes through it, as untrusted as the test code.
     log_limit : int
         Bytes kept of each stream; what comes after is read, counted and dropped.
+    for_terminals : bool
+        The step is a person's: it runs no script, and waits for terminals until it is stopped.
     """
 
     run_id: str
@@ -79,6 +84,7 @@ class Launch:
     resources: Resources = Resources()
     exchange: Path | None = None
     log_limit: int = LOG_LIMIT
+    for_terminals: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +114,40 @@ class Handle(Protocol):
     def stop(self, grace: float = 2.0) -> None:
         """Ask the step to end, kill all its processes after ``grace`` seconds. Idempotent."""
 
+    def pause(self) -> None:
+        """Freeze all its processes, until it is resumed or stopped.
+
+        Raises
+        ------
+        EngineUnfit, EngineLost, CannotCheck
+            They cannot be frozen here, and why.
+        """
+
+    def resume(self) -> None:
+        """Let frozen processes go on."""
+
+
+class Terminal(Protocol):
+    """A shell inside a step, with a terminal of its own: bytes both ways, nothing interpreted.
+
+    Errors of the operating system (``OSError``) mean that it is gone.
+    """
+
+    def fileno(self) -> int:
+        """Return the descriptor to wait on for something to read."""
+
+    def read(self) -> bytes:
+        """Return what the shell wrote; b"" once it has ended."""
+
+    def write(self, data: bytes) -> int:
+        """Pass on what a person typed; return how much of it was taken, which may be nothing."""
+
+    def resize(self, size: os.terminal_size) -> None:
+        """Tell the shell how large its terminal is now."""
+
+    def close(self) -> None:
+        """Hang up: the shell and what runs in it end as if their terminal were closed."""
+
 
 class Engine(Protocol):
     """A way to run steps."""
@@ -132,6 +172,26 @@ class Engine(Protocol):
 
     def find(self, state: Path) -> Handle | None:
         """Find a step launched earlier, maybe by a process that is gone; None if never started."""
+
+    def terminal(self, state: Path, kind: str, size: os.terminal_size) -> Terminal:
+        """Open a shell in a step that was launched ``for_terminals``: its sandbox, user, directory.
+
+        Parameters
+        ----------
+        state : Path
+            The step's.
+        kind : str
+            What its programs find in ``TERM``.
+        size : os.terminal_size
+            Of the terminal that it is shown on.
+
+        Raises
+        ------
+        NotPassed
+            The step does not run, or not for terminals.
+        CannotCheck
+            No shell can be had, and why.
+        """
 
 
 def bash_script(commands: Sequence[str]) -> str:

@@ -7,9 +7,9 @@ unless the person who asks says so. Settings for uv that lie in the repository a
 
 from __future__ import annotations
 
+import os
 import platform
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +20,7 @@ from pathlib import Path
 from vaibify_lab.core.errors import InvalidFile, MissingFile, QuestionError, ToolFailed, UsageError
 from vaibify_lab.core.paths import shown
 from vaibify_lab.envelope.lock import NAME, LockedPackage, parse_lock, source_digest
+from vaibify_lab.files import uvprogram
 
 SOURCES = ("requirements.in", "pyproject.toml")
 _ARGUMENTS = (
@@ -97,19 +98,14 @@ def this_platform() -> str:
 
 
 def find_uv() -> str:
-    """Return the path of the uv program: the installed package's, else the one on PATH.
+    """Return the path of the uv program.
 
     Raises
     ------
     QuestionError
         When there is neither; reading and verifying a lock needs none.
     """
-    try:
-        import uv  # its absence must not keep anybody from verifying
-
-        return uv.find_uv_bin()
-    except (ImportError, FileNotFoundError):
-        found = shutil.which("uv")
+    found = uvprogram.program()
     if found is None:
         text = f"uv is not installed, and only uv makes {NAME}"
         raise QuestionError(text, action="python -m pip install uv")
@@ -144,6 +140,7 @@ def _run(
         stderr=subprocess.PIPE,
         text=True,
         errors="backslashreplace",
+        env={**os.environ, **uvprogram.TRUST},
     ) as process:
         assert process.stderr is not None
         for line in process.stderr:

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 _MAGIC = "vaibify_lab cache 1"
+_LONGEST_HEAD = 200
 
 
 def cache_place(kind: str, root: Path) -> Path:
@@ -36,7 +37,7 @@ def load_cache(place: Path, label: str) -> bytes | None:
         status = os.fstat(opened)
         if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
             return None
-        head, _, body = file.read().partition(b"\n")
+        head, body = file.readline(_LONGEST_HEAD), file.read()
     return body if head == _head(label, body) else None
 
 
@@ -45,7 +46,8 @@ def save_cache(place: Path, label: str, body: bytes) -> None:
     temporary = place.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        temporary.write_bytes(_head(label, body) + b"\n" + body)
+        with temporary.open("wb") as file:
+            file.writelines((_head(label, body), body))
         temporary.replace(place)
     except OSError:
         with suppress(OSError):
@@ -53,8 +55,9 @@ def save_cache(place: Path, label: str, body: bytes) -> None:
 
 
 def _head(label: str, body: bytes) -> bytes:
-    digest = hashlib.sha256(os.fsencode(label) + b"\0" + body).hexdigest()
-    return f"{_MAGIC} {digest}".encode("ascii")
+    digest = hashlib.sha256(os.fsencode(label) + b"\0")
+    digest.update(body)
+    return f"{_MAGIC} {digest.hexdigest()}\n".encode("ascii")
 
 
 def cache_folder() -> Path:

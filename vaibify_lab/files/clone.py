@@ -44,16 +44,17 @@ class CloneCheck:
         self._tree = Tree(repo.root)
         self._snapshot: GitSnapshot | None = None
         self._attribute_files: list[str] = []
+        self._compared: tuple[BlobIds, dict[str, str | None]] | None = None
         self._answered: tuple[object, list[CloneProblem]] | None = None
 
     def problems(self, blob_ids: BlobIds) -> list[CloneProblem]:
-        """Return the problems of these paths now."""
+        """Return the problems of these paths now; the mapping may not be changed afterwards."""
         snapshot = self._repo.snapshot()
         if snapshot is not self._snapshot:
-            self._snapshot, self._answered = snapshot, None
+            self._snapshot, self._compared, self._answered = snapshot, None, None
             files = (path for path in snapshot.tree if path.endswith(".gitattributes"))
             self._attribute_files = [p for p in files if p.rpartition("/")[2] == ".gitattributes"]
-        suspects = {p: b for p, b in blob_ids.items() if not _is_held(snapshot, p, b)}
+        suspects = self._suspects(snapshot, blob_ids)
         doubtful = [path for path in blob_ids if path not in suspects] if self._may_alter() else []
         if not suspects and not doubtful:
             return []
@@ -65,6 +66,13 @@ class CloneCheck:
             }
             self._answered = (question, [found[path] for path in blob_ids if path in found])
         return list(self._answered[1])
+
+    def _suspects(self, snapshot: GitSnapshot, blob_ids: BlobIds) -> dict[str, str | None]:
+        """Return the paths that HEAD does not hold as these blobs; the same are compared once."""
+        if self._compared is None or self._compared[0] != blob_ids:
+            suspects = {p: b for p, b in blob_ids.items() if not _is_held(snapshot, p, b)}
+            self._compared = (blob_ids, suspects)
+        return self._compared[1]
 
     def _may_alter(self) -> bool:
         """Tell whether a committed ``.gitattributes`` names what alters bytes; no process."""

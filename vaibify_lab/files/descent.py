@@ -113,6 +113,15 @@ def entries(directory: int) -> list[tuple[str, EntryKind]]:
     return sorted(pairs, key=lambda pair: os.fsencode(pair[0]))
 
 
+def names_in(directory: int) -> list[str]:
+    """Return the names in a directory, in no order."""
+    listing = os.open(".", _LIST, dir_fd=directory)
+    try:
+        return os.listdir(listing)
+    finally:
+        os.close(listing)
+
+
 def make_folder(parent: int, name: str) -> None:
     """Create a directory; another process may have been faster."""
     try:

@@ -5,19 +5,22 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from vaibify_lab.core import fact_files
 from vaibify_lab.core.errors import MissingFile, VaibifyError
 from vaibify_lab.core.facts import FactFault, Facts, RunRecord, SignOffs, TestMarker
 from vaibify_lab.core.paths import as_word
+from vaibify_lab.files.directory import Directory
 from vaibify_lab.files.statcache import is_settled
 from vaibify_lab.files.tree import Tree
 
 RECORDS, MARKERS, SIGN_OFFS = "records", "test_markers", "sign_offs"
 LOCAL = ".vaibify/local"
+_KINDS = (RECORDS, MARKERS, SIGN_OFFS)
 _LIMIT = 16 * 2**20
+_SUFFIX = ".json"
 _Fact = TypeVar("_Fact")
 _Stamp = tuple[int, int, int, int, int]
 _Parser = Callable[[bytes, str, str, str], _Fact]
@@ -35,41 +38,56 @@ class FactStore:
 
     def path(self, kind: str, slug: str) -> str:
         """Return the repository path of a fact."""
-        return f".vaibify/{kind}/{self.stem}/{slug}.json"
+        return f".vaibify/{kind}/{self.stem}/{slug}{_SUFFIX}"
 
     def load(self, slugs: Iterable[str]) -> Facts:
         """Read every fact of the steps; what does not fit becomes a `FactFault`."""
         names = tuple(slugs)
-        records = self._all(RECORDS, names, fact_files.parse_record)
-        markers = self._all(MARKERS, names, fact_files.parse_marker)
-        sign_offs = self._all(SIGN_OFFS, names, fact_files.parse_sign_offs)
-        return Facts(records, markers, sign_offs, self._orphans(frozenset(names)))
+        present = {kind: self._present(kind) for kind in _KINDS}
+        mine = {kind: [slug for slug in names if slug in present[kind]] for kind in _KINDS}
+        orphans = [
+            self.path(kind, slug)
+            for kind in _KINDS
+            for slug in sorted(present[kind].difference(names))
+        ]
+        return Facts(
+            self._those(RECORDS, mine[RECORDS], fact_files.parse_record),
+            self._those(MARKERS, mine[MARKERS], fact_files.parse_marker),
+            self._those(SIGN_OFFS, mine[SIGN_OFFS], fact_files.parse_sign_offs),
+            tuple(orphans),
+        )
+
+    def record(self, slug: str) -> RunRecord | FactFault | None:
+        """Read one step's record and look at nothing else."""
+        return self._those(RECORDS, [slug], fact_files.parse_record).get(slug)
 
     def write_record(self, record: RunRecord) -> str | None:
         """Write a record; return where an unreadable one that stood there was kept."""
-        return self._write(RECORDS, record.step, fact_files.dump_record(record))
+        data = fact_files.dump_record(record)
+        return self._write(RECORDS, record.step, data, fact_files.parse_record)
 
     def write_marker(self, marker: TestMarker) -> str | None:
         """Write a test marker; return where an unreadable one that stood there was kept."""
-        return self._write(MARKERS, marker.step, fact_files.dump_marker(marker))
+        data = fact_files.dump_marker(marker)
+        return self._write(MARKERS, marker.step, data, fact_files.parse_marker)
 
     def write_sign_offs(self, sign_offs: SignOffs) -> str | None:
         """Write a step's sign-offs; return where unreadable ones that stood there were kept."""
-        return self._write(SIGN_OFFS, sign_offs.step, fact_files.dump_sign_offs(sign_offs))
+        data = fact_files.dump_sign_offs(sign_offs)
+        return self._write(SIGN_OFFS, sign_offs.step, data, fact_files.parse_sign_offs)
 
     def paths(self, slugs: Iterable[str]) -> list[str]:
         """Return the repository paths of the fact files that exist."""
-        kinds = (RECORDS, MARKERS, SIGN_OFFS)
-        candidates = [self.path(kind, slug) for slug in slugs for kind in kinds]
-        return [path for path in candidates if self._stamp(path) is not None]
+        present = {kind: self._present(kind) for kind in _KINDS}
+        return [self.path(kind, slug) for slug in slugs for kind in _KINDS if slug in present[kind]]
 
     def stamps(self) -> dict[str, _Stamp | None]:
         """Return the stamps of every fact file of the workflow, to notice forgeries later."""
-        found = {}
-        for kind in (RECORDS, MARKERS, SIGN_OFFS):
-            for name in self._present(kind):
-                path = f".vaibify/{kind}/{self.stem}/{name}"
-                found[path] = self._stamp(path)
+        found: dict[str, _Stamp | None] = {}
+        for kind in _KINDS:
+            slugs = sorted(self._present(kind))
+            paths = [self.path(kind, slug) for slug in slugs]
+            found.update(zip(paths, self._stamps(kind, slugs), strict=True))
         return found
 
     def changed_by_others(self, before: Mapping[str, _Stamp | None], slug: str) -> list[str]:
@@ -89,86 +107,84 @@ class FactStore:
             and (not path.startswith(elsewhere) or path == signed)
         ]
 
-    def _all(
-        self, kind: str, slugs: tuple[str, ...], parse: _Parser[_Fact]
+    def _those(
+        self, kind: str, slugs: Sequence[str], parse: _Parser[_Fact]
     ) -> dict[str, _Fact | FactFault]:
-        present = self._present(kind)
+        """Read the facts of steps; one that has none has no entry."""
         found: dict[str, _Fact | FactFault] = {}
-        for slug in slugs:
-            if f"{slug}.json" in present:
-                fact = self._one(self.path(kind, slug), slug, parse)
-                if fact is not None:
-                    found[slug] = fact
+        started = time.time_ns()
+        try:
+            with self._tree.inside(f".vaibify/{kind}/{self.stem}") as here:
+                for slug, stamp in zip(slugs, _stamps(here, slugs), strict=True):
+                    if here is not None and stamp is not None:
+                        found[slug] = self._one(here, kind, slug, stamp, started, parse)
+        except VaibifyError:  # a folder that cannot be looked into holds nothing that is believed
+            return {}
         return found
 
-    def _one(self, path: str, slug: str, parse: _Parser[_Fact]) -> _Fact | FactFault | None:
-        started = time.time_ns()
-        stamp = self._stamp(path)
+    def _one(
+        self,
+        here: Directory,
+        kind: str,
+        slug: str,
+        stamp: _Stamp,
+        started: int,
+        parse: _Parser[_Fact],
+    ) -> _Fact | FactFault:
+        path = self.path(kind, slug)
         known = self._parsed.get(path)
-        if known is not None and stamp is not None and known[0] == stamp:
+        if known is not None and known[0] == stamp:
             return known[1]  # type: ignore[return-value]  # one parser per path
         fact: _Fact | FactFault
         try:
-            fact = parse(self._tree.read(path, _LIMIT), path, self.stem, slug)
+            fact = parse(here.read(slug + _SUFFIX, _LIMIT), path, self.stem, slug)
         except MissingFile:
-            if stamp is None:
-                return None
             fact = FactFault(path, f"{path} cannot be read", "make it readable")
         except VaibifyError as error:
             fact = FactFault(path, f"{path} {error.text}", _remedy(path, error))
-        if stamp is not None and is_settled(stamp[:4], started):
+        if is_settled(stamp[:4], started):
             self._parsed[path] = (stamp, fact)
         return fact
 
     def _present(self, kind: str) -> frozenset[str]:
-        folder = f".vaibify/{kind}/{self.stem}"
+        """Return the slugs of the fact files of a kind."""
         try:
-            files = self._tree.list_files(folder, strict=False)
+            with self._tree.inside(f".vaibify/{kind}/{self.stem}") as here:
+                names = here.names() if here is not None else []
         except VaibifyError:
             return frozenset()
-        return frozenset(path.removeprefix(folder + "/") for path in files)
+        return frozenset(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX))
 
-    def _orphans(self, slugs: frozenset[str]) -> tuple[str, ...]:
-        found = []
-        for kind in (RECORDS, MARKERS, SIGN_OFFS):
-            present = sorted(name for name in self._present(kind) if name.endswith(".json"))
-            stems = [name.removesuffix(".json") for name in present]
-            found += [self.path(kind, stem) for stem in stems if stem not in slugs]
-        return tuple(found)
+    def _stamps(self, kind: str, slugs: Sequence[str]) -> list[_Stamp | None]:
+        try:
+            with self._tree.inside(f".vaibify/{kind}/{self.stem}") as here:
+                return _stamps(here, slugs)
+        except VaibifyError:
+            return [None] * len(slugs)
 
-    def _write(self, kind: str, slug: str, data: bytes) -> str | None:
+    def _write(self, kind: str, slug: str, data: bytes, parse: _Parser[object]) -> str | None:
         path = self.path(kind, slug)
         kept = None
-        fault = self._all_of(kind, slug)
-        if isinstance(fault, FactFault):
+        if isinstance(self._those(kind, [slug], parse).get(slug), FactFault):
             kept = f"{LOCAL}/replaced/{time.time_ns()}-{kind}-{self.stem}-{slug}.json"
             self._tree.move(path, kept)
         with self._writing:
             self._tree.write(path, data)
             self._parsed.pop(path, None)
-            self._own[path] = self._stamp(path)
+            self._own[path] = self._stamps(kind, [slug])[0]
         return kept
 
-    def _all_of(self, kind: str, slug: str) -> object:
-        parsers: dict[str, _Parser[object]] = {
-            RECORDS: fact_files.parse_record,
-            MARKERS: fact_files.parse_marker,
-            SIGN_OFFS: fact_files.parse_sign_offs,
-        }
-        return self._all(kind, (slug,), parsers[kind]).get(slug)
 
-    def _stamp(self, path: str) -> _Stamp | None:
-        try:
-            status = self._tree.lstat(path)
-        except VaibifyError:
-            return (0, 0, 0, 0, 0)
-        if status is None:
-            return None
-        return (*_times(status), status.st_ino, status.st_mode)
+def _stamps(here: Directory | None, slugs: Sequence[str]) -> list[_Stamp | None]:
+    if here is None:
+        return [None] * len(slugs)
+    statuses = here.statuses(slug + _SUFFIX for slug in slugs)
+    return [None if one is None else _stamp_of(one) for one in statuses]
 
 
-def _times(status: os.stat_result) -> tuple[int, int, int]:
-    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+def _stamp_of(status: os.stat_result) -> _Stamp:
+    times = (status.st_mtime_ns, status.st_ctime_ns)
+    return (status.st_size, *times, status.st_ino, status.st_mode)
 
 
 def _remedy(path: str, error: VaibifyError) -> str:

@@ -11,6 +11,7 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from sys import intern
 
 from vaibify_lab.core.errors import ToolFailed
 from vaibify_lab.core.observed import GitSnapshot
@@ -34,14 +35,16 @@ class RawState:
     index: bytes
 
     def snapshot(self) -> GitSnapshot:
-        """Parse them."""
+        """Parse them; what tree and index have in common is kept once."""
+        tree = _tree(self.tree)
         index: dict[str, tuple[str, str]] = {}
         unmerged: set[str] = set()
         for record in os.fsdecode(self.index).split("\0")[:-1]:
             mode, identifier, stage_and_path = record.split(" ", 2)
             stage, _, path = stage_and_path.partition("\t")
             if stage == "0":
-                index[path] = (mode, identifier)
+                entry, same = (mode, identifier), tree.get(path)
+                index[intern(path)] = same if same == entry else entry
             else:
                 unmerged.add(path)
         return GitSnapshot(
@@ -50,7 +53,7 @@ class RawState:
             shallow=self.shallow,
             commit_time=self.commit_time,
             object_format=self.object_format,
-            tree=_tree(self.tree),
+            tree=tree,
             index=index,
             unmerged=frozenset(unmerged),
         )
@@ -156,5 +159,5 @@ def _tree(records: bytes) -> dict[str, tuple[str, str]]:
     for record in os.fsdecode(records).split("\0")[:-1]:
         mode, _, identifier_and_path = record.split(" ", 2)
         identifier, _, path = identifier_and_path.partition("\t")
-        found[path] = (mode, identifier)
+        found[intern(path)] = (intern(mode), intern(identifier))
     return found

@@ -73,12 +73,13 @@ class Folders:
 
 
 class Finder:
-    """Finds modules during one scan."""
+    """Finds modules at one moment: each folder is asked for once."""
 
     def __init__(self, descent: Descent, folders: Folders, now: int) -> None:
         self._descent = descent
         self._folders = folders
         self._now = now
+        self._seen: dict[str, Listing] = {}
 
     def absolute(self, module: str, roots: Sequence[str]) -> Found:
         """Find a module on the path ``roots``.
@@ -113,7 +114,9 @@ class Finder:
         return True
 
     def _listing(self, folder: str) -> Listing:
-        return self._folders.listing(self._descent, folder, self._now)
+        if folder not in self._seen:
+            self._seen[folder] = self._folders.listing(self._descent, folder, self._now)
+        return self._seen[folder]
 
     def _one(self, part: str, folders: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the files of one part of a name, and the folders of what lies below it.

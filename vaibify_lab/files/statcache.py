@@ -16,10 +16,11 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from sys import intern
 from typing import Any, NamedTuple
 
 from vaibify_lab.core.observed import MISSING, FileState
@@ -30,7 +31,8 @@ from vaibify_lab.files.paths import split
 from vaibify_lab.files.tree import Tree
 
 RACY_NS = 2_000_000_000
-_PLANS_KEPT = 4
+_NO_STAMP: Stamp = (0, 0, 0, 0)
+_PLANS_KEPT = 8  # a look makes two, and a server looks at several workflows
 
 
 class _Entry(NamedTuple):
@@ -51,9 +53,29 @@ class _Group:
     names: list[str] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     stamps: list[Stamp] | None = None
+    entries: list[_Entry] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Plan:
+    """The paths of one question by directory, and what its last pass saw, all joined."""
+
+    asked: list[str]
+    groups: list[_Group]
     states: dict[str, FileState] = field(default_factory=dict)
     blobs: dict[str, str | None] = field(default_factory=dict)
-    modified: dict[str, int] = field(default_factory=dict)
+    modified: dict[str, int] | None = None
+
+    def entries(self) -> Iterator[tuple[str, _Entry]]:
+        for group in self.groups:
+            yield from zip(group.paths, group.entries, strict=True)
+
+    def join(self) -> None:
+        self.states = dict.fromkeys(self.asked, MISSING)
+        self.blobs = dict.fromkeys(self.asked)
+        self.modified = None
+        for path, entry in self.entries():
+            self.states[path], self.blobs[path] = entry.state, entry.blob
 
 
 def default_store(root: Path) -> Path:
@@ -85,37 +107,41 @@ class StatCache:
         self._entries: dict[str, _Entry] | None = None
         self._changed = False
         self._object_format: str | None = None
-        self._plans: list[tuple[list[str], list[_Group]]] = []
+        self._plans: list[_Plan] = []
         self._lock = threading.Lock()
 
-    def observe(self, paths: Iterable[str]) -> dict[str, FileState]:
+    def observe(self, paths: Iterable[str]) -> Mapping[str, FileState]:
         """Return the state of each path now, in the order given."""
         return self.observe_both(paths, None)[0]
 
-    def blob_ids(self, paths: Iterable[str], object_format: str) -> dict[str, str | None]:
+    def blob_ids(self, paths: Iterable[str], object_format: str) -> Mapping[str, str | None]:
         """Return the git blob id of each path's bytes now; None where there are no bytes."""
         return self.observe_both(paths, object_format)[1]
 
     def observe_both(
         self, paths: Iterable[str], object_format: str | None
-    ) -> tuple[dict[str, FileState], dict[str, str | None]]:
-        """Return states and blob ids from one pass over the tree."""
+    ) -> tuple[Mapping[str, FileState], Mapping[str, str | None]]:
+        """Return states and blob ids from one pass over the tree.
+
+        Where nothing changed since the last pass over these paths, they are the same objects.
+        """
         wanted = list(paths)
         with self._lock, open_descent(self._tree) as descent:
             self._use_format(object_format)
-            states = dict.fromkeys(wanted, MISSING)
-            blobs: dict[str, str | None] = dict.fromkeys(wanted)
-            for group in self._plan(wanted):
-                self._look(descent, group)
-                states.update(group.states)
-                blobs.update(group.blobs)
-        return states, blobs
+            plan = self._plan(wanted)
+            looked = [self._look(descent, group) for group in plan.groups]
+            if any(looked) or not plan.states:
+                plan.join()
+            return plan.states, plan.blobs
 
-    def modified(self, paths: Iterable[str]) -> dict[str, int]:
+    def modified(self, paths: Iterable[str]) -> Mapping[str, int]:
         """Return when files were written (ns), as the last pass over these paths saw them."""
         with self._lock:
-            groups = self._plan(list(paths))
-            return {path: time for group in groups for path, time in group.modified.items()}
+            plan = self._plan(list(paths))
+            if plan.modified is None:
+                times = ((path, entry.stamp[1]) for path, entry in plan.entries())
+                plan.modified = {path: time for path, time in times if time}
+            return plan.modified
 
     def save(self) -> None:
         """Remember for the next process, if anything changed; a cache that cannot be kept is not.
@@ -127,28 +153,26 @@ class StatCache:
                 save_cache(self._store, self._label, _packed(self._entries))
                 self._changed = False
 
-    def _look(self, descent: Descent, group: _Group) -> None:
-        """Bring a group up to date."""
+    def _look(self, descent: Descent, group: _Group) -> bool:
+        """Bring a group up to date; return whether it had to be looked at closely."""
         try:
             opened = descent.enter(group.directory)
         except OSError as error:
             group.stamps = None
-            group.states = dict.fromkeys(group.paths, state_of_error(error))
-            group.blobs, group.modified = {}, {}
-            return
-        if group.stamps is None or group.stamps != _stamps(opened, group.names):
-            self._look_closely(opened, group)
+            entry = _Entry(_NO_STAMP, state_of_error(error), None)
+            group.entries = [entry] * len(group.paths)
+            return True
+        if group.stamps is not None and group.stamps == _stamps(opened, group.names):
+            return False
+        self._look_closely(opened, group)
+        return True
 
     def _look_closely(self, opened: int, group: _Group) -> None:
         known = self._loaded()
-        group.blobs, group.modified = {}, {}
-        for path, name in zip(group.paths, group.names, strict=True):
-            entry = self._entry(known, path, opened, name)
-            group.states[path], group.blobs[path] = entry.state, entry.blob
-            if entry.stamp[1]:
-                group.modified[path] = entry.stamp[1]
+        named = zip(group.paths, group.names, strict=True)
+        group.entries = [self._entry(known, path, opened, name) for path, name in named]
         all_known = all(path in known for path in group.paths)
-        group.stamps = [known[path].stamp for path in group.paths] if all_known else None
+        group.stamps = [entry.stamp for entry in group.entries] if all_known else None
 
     def _entry(self, known: dict[str, _Entry], path: str, directory: int, name: str) -> _Entry:
         """Return what holds of a file now; read it unless its status is the one remembered."""
@@ -156,7 +180,7 @@ class StatCache:
         if entry and [entry.stamp] == _stamps(directory, [name]):
             return entry
         reading = read_at(directory, name, self._object_format)
-        entry = _Entry(reading.stamp or (0, 0, 0, 0), reading.state, reading.blob)
+        entry = _Entry(reading.stamp or _NO_STAMP, reading.state, reading.blob)
         if reading.stamp and is_settled(reading.stamp, reading.started):
             known[path] = entry
             self._changed = True
@@ -174,20 +198,20 @@ class StatCache:
         known = self._loaded().items()
         self._entries = {path: one for path, one in known if len(one.blob or "") == length}
 
-    def _plan(self, wanted: list[str]) -> list[_Group]:
-        """Group by directory; a server that asks for the same paths again gets the same groups."""
-        for asked, groups in self._plans:
-            if asked == wanted:
-                return groups
+    def _plan(self, wanted: list[str]) -> _Plan:
+        """Group by directory; a server that asks for the same paths again gets the same plan."""
+        for plan in self._plans:
+            if plan.asked is wanted or plan.asked == wanted:
+                return plan
         by_directory: dict[str, _Group] = {}
         for path in dict.fromkeys(wanted):
             directory, name = split(path)
             group = by_directory.setdefault(directory, _Group(directory))
             group.names.append(name)
             group.paths.append(path)
-        groups = [by_directory[directory] for directory in sorted(by_directory)]
-        self._plans = [(wanted, groups), *self._plans[: _PLANS_KEPT - 1]]
-        return groups
+        plan = _Plan(wanted, [by_directory[directory] for directory in sorted(by_directory)])
+        self._plans = [plan, *self._plans[: _PLANS_KEPT - 1]]
+        return plan
 
     def _loaded(self) -> dict[str, _Entry]:
         if self._entries is None:
@@ -226,6 +250,12 @@ def _unpacked(body: bytes) -> dict[str, _Entry]:
     columns = json.loads(body)
     sizes = columns["size"]
     stamps = zip(sizes, columns["mtime"], columns["ctime"], columns["inode"], strict=True)
-    states = map(FileState, columns["kind"], columns["sha256"], sizes, columns["detail"])
-    rows = map(_Entry, stamps, states, columns["blob"])
-    return dict(zip(columns["path"], rows, strict=True))
+    kinds: Iterator[Any] = map(intern, columns["kind"])
+    states = map(FileState, kinds, map(_shared, columns["sha256"]), sizes, columns["detail"])
+    rows = map(_Entry, stamps, states, map(_shared, columns["blob"]))
+    return dict(zip(map(intern, columns["path"]), rows, strict=True))
+
+
+def _shared(text: str | None) -> str | None:
+    """Return a text that facts and git's answers hold as well, kept once for all of them."""
+    return text and intern(text)

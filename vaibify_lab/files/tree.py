@@ -5,7 +5,6 @@ Files are replaced whole or not at all: temporary file, fsync, rename, fsync of 
 
 from __future__ import annotations
 
-import errno
 import os
 import secrets
 import stat
@@ -13,26 +12,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from vaibify_lab.core.errors import (
-    CannotCheck,
-    DiskFull,
-    InvalidFile,
-    MissingFile,
-    UnsafePath,
-    VaibifyError,
-)
-from vaibify_lab.files.descent import (
-    Descent,
-    EntryKind,
-    entries,
-    heir,
-    look,
-    open_regular,
-    sync,
+from vaibify_lab.core.errors import UnsafePath
+from vaibify_lab.files.descent import Descent, EntryKind, entries, heir, look, sync
+from vaibify_lab.files.directory import (
+    READ_LIMIT,
+    Directory,
+    content_of,
+    opened_regular,
+    require_regular,
 )
 from vaibify_lab.files.paths import MAX_DEPTH, escaped, folder, join, split, too_deep
+from vaibify_lab.files.refusals import reading, writing
 
-READ_LIMIT = 64 * 2**20
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _KINDS: dict[EntryKind, str] = {
     "link": "is a symbolic link",
@@ -56,19 +47,12 @@ class Tree:
 
         Never blocks. Raises `MissingFile` (also when unreadable) or `UnsafePath`.
         """
-        with _reading(path), self._beside(path) as (directory, name):
-            _require_regular(look(directory, name), path)
-            opened = open_regular(directory, name)
-            try:
-                _require_regular(os.fstat(opened), path)
-            except UnsafePath:
-                os.close(opened)
-                raise
-            return opened
+        with reading(path), self._beside(path) as (directory, name):
+            return opened_regular(directory, name, path)
 
     def lstat(self, path: str) -> os.stat_result | None:
         """Return the status of the path itself; None when nothing is there."""
-        with _reading(path):
+        with reading(path):
             try:
                 with self._beside(path) as (directory, name):
                     return look(directory, name)
@@ -77,15 +61,18 @@ class Tree:
 
     def read(self, path: str, limit: int = READ_LIMIT) -> bytes:
         """Return a file's bytes; `InvalidFile` when there are more than ``limit``."""
-        opened = self.open_file(path)
-        with _reading(path), os.fdopen(opened, "rb", buffering=0) as file:
-            data = bytearray()
-            while piece := os.read(file.fileno(), min(limit + 1 - len(data), 2**20)):
-                data += piece
-                if len(data) > limit:
-                    text = f"is larger than the {limit} bytes that are read of such a file"
-                    raise InvalidFile(text, where=escaped(path))
-        return bytes(data)
+        return content_of(self.open_file(path), path, limit)
+
+    @contextmanager
+    def inside(self, path: str) -> Iterator[Directory | None]:
+        """Give a directory opened once for many files of it; None where there is none."""
+        with reading(path), Descent(self.root) as descent:
+            try:
+                opened = descent.enter(folder(path))
+            except (FileNotFoundError, NotADirectoryError):
+                yield None
+                return
+            yield Directory(path, opened)
 
     def write(self, path: str, data: bytes, mode: int = 0o644) -> None:
         """Put ``data`` in place of the file, whole or not at all; missing folders are made.
@@ -93,7 +80,7 @@ class Tree:
         On any failure the old file stands as it was and nothing new is left behind.
         """
         temporary = f".vaibify-{secrets.token_hex(8)}.tmp"
-        with _writing(path), self._beside(path, make=True) as (directory, name):
+        with writing(path), self._beside(path, make=True) as (directory, name):
             _require_replaceable(directory, name, path)
             try:
                 _fill(directory, temporary, data, mode)
@@ -106,12 +93,12 @@ class Tree:
 
     def make_directory(self, path: str) -> None:
         """Create a directory and those above it; one that exists is left as it is."""
-        with _writing(path), Descent(self.root) as descent:
+        with writing(path), Descent(self.root) as descent:
             descent.enter(folder(path), made=[])
 
     def remove(self, path: str) -> None:
         """Remove a file, or a link itself; `MissingFile` when nothing is there."""
-        with _writing(path), self._beside(path) as (directory, name):
+        with writing(path), self._beside(path) as (directory, name):
             if stat.S_ISDIR(look(directory, name).st_mode):
                 raise UnsafePath("is a directory", where=escaped(path))
             os.unlink(name, dir_fd=directory)
@@ -119,9 +106,9 @@ class Tree:
 
     def move(self, source: str, target: str) -> None:
         """Rename within the tree, replacing a file at ``target``; missing folders are made."""
-        with _writing(source), self._beside(source) as (old_directory, old_name):
+        with writing(source), self._beside(source) as (old_directory, old_name):
             look(old_directory, old_name)  # before folders are made for nothing
-            with _writing(target), self._beside(target, make=True) as (directory, name):
+            with writing(target), self._beside(target, make=True) as (directory, name):
                 os.rename(old_name, name, src_dir_fd=old_directory, dst_dir_fd=directory)
                 sync(directory)
             sync(old_directory)
@@ -143,11 +130,11 @@ class Tree:
         top = folder(directory)
         found: list[str] = []
         pending = [top]
-        with _reading(directory), Descent(self.root) as descent:
+        with reading(directory), Descent(self.root) as descent:
             while pending:
                 here = pending.pop()
-                with _reading(here, silent=not strict and here != top):
-                    if here.count("/") >= MAX_DEPTH:
+                with reading(here, silent=not strict and here != top):
+                    if here.count("/") + 2 > MAX_DEPTH:
                         if strict:
                             raise too_deep(here)
                         continue
@@ -200,16 +187,9 @@ def _is_git(name: str) -> bool:
     return name.lower() == ".git"
 
 
-def _require_regular(status: os.stat_result, path: str) -> None:
-    if stat.S_ISLNK(status.st_mode):
-        raise UnsafePath("is a symbolic link", where=escaped(path))
-    if not stat.S_ISREG(status.st_mode):
-        raise UnsafePath("is not a regular file", where=escaped(path))
-
-
 def _require_replaceable(directory: int, name: str, path: str) -> None:
     with suppress(FileNotFoundError):
-        _require_regular(look(directory, name), path)
+        require_regular(look(directory, name), path)
 
 
 def _require_plain(path: str, name: str, kind: EntryKind) -> None:
@@ -222,59 +202,3 @@ def _require_plain(path: str, name: str, kind: EntryKind) -> None:
     except UnicodeEncodeError:
         text, action = "has a name that is not UTF-8", "rename it"
         raise UnsafePath(text, where=escaped(path), action=action) from None
-
-
-@contextmanager
-def _reading(path: str, *, silent: bool = False) -> Iterator[None]:
-    """Turn the operating system's errors while reading into ours (or, silent, into nothing)."""
-    try:
-        yield
-    except OSError as error:
-        if not silent:
-            raise _cannot_read(error, path) from error
-
-
-def _cannot_read(error: OSError, path: str) -> VaibifyError:
-    if error.errno == errno.ENOTDIR and error.filename == path:
-        return UnsafePath("is not a folder", where=escaped(path))
-    if error.errno in (errno.ENOENT, errno.ENOTDIR):
-        return MissingFile("does not exist", where=escaped(path))
-    return _unsafe(error, path) or MissingFile(
-        f"cannot be read: {error.strerror}", where=escaped(path)
-    )
-
-
-@contextmanager
-def _writing(path: str) -> Iterator[None]:
-    """Turn the operating system's errors while writing into ours."""
-    try:
-        yield
-    except OSError as error:
-        raise _cannot_write(error, path) from error
-
-
-def _cannot_write(error: OSError, path: str) -> VaibifyError:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        text = "cannot be written: no space is left; what was there before is untouched"
-        return DiskFull(text, where=escaped(path), action="free some space")
-    if error.errno == errno.ENOENT:
-        return MissingFile("does not exist", where=escaped(path))
-    return _unsafe(error, path) or CannotCheck(
-        f"cannot be written: {error.strerror}", where=escaped(path)
-    )
-
-
-def _unsafe(error: OSError, path: str) -> UnsafePath | None:
-    """Return the error for what is wrong with the path itself, if that is it."""
-    if error.errno == errno.ELOOP:
-        link = str(error.filename)
-        if path.removesuffix("/").startswith(f"{link}/"):
-            text = f"goes through the symbolic link {escaped(link)}"
-            return UnsafePath(text, where=escaped(path))
-        return UnsafePath("is a symbolic link", where=escaped(path))
-    if error.errno == errno.ENOTDIR:
-        text = f"lies below {escaped(str(error.filename))}, which is not a folder"
-        return UnsafePath(text, where=escaped(path))
-    if error.errno == errno.ENAMETOOLONG:
-        return UnsafePath("has a name that is too long", where=f"{escaped(path)[:60]}...")
-    return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import wraps
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
@@ -11,7 +12,13 @@ from jupyter_server.base.handlers import APIHandler, JupyterHandler
 from tornado import web
 
 from vaibify_lab.core import jsonio
-from vaibify_lab.core.errors import CannotCheck, QuestionError, UsageError, VaibifyError
+from vaibify_lab.core.errors import (
+    CannotCheck,
+    QuestionError,
+    ReviewerMode,
+    UsageError,
+    VaibifyError,
+)
 from vaibify_lab.core.spec import Shape
 
 if TYPE_CHECKING:
@@ -53,13 +60,34 @@ def status_of(error: VaibifyError) -> int:
 
 
 def allowed(action: Action, name: str) -> Callable[[_Method], _Method]:
-    """Let a method be called only by who is logged in and may do this to ``vaibify_lab:name``."""
+    """Let a method be called only by who is logged in and may do this to ``vaibify_lab:name``.
+
+    What writes is refused on a reviewer's server.
+    """
 
     def wrap(method: _Method) -> _Method:
-        checked: _Method = authorized(action, resource=f"vaibify_lab:{name}")(method)
-        return cast(_Method, web.authenticated(checked))
+        @wraps(method)
+        async def checked(self: Common, *path: str) -> None:
+            if action == "write":
+                require_recording(self)
+            await method(self, *path)
+
+        authorizing: _Method = authorized(action, resource=f"vaibify_lab:{name}")(checked)
+        return cast(_Method, web.authenticated(authorizing))
 
     return wrap
+
+
+def require_recording(handler: Common) -> None:
+    """Refuse to record anything in a project on a reviewer's server.
+
+    Raises
+    ------
+    ReviewerMode
+    """
+    if handler.bench.settings.reviewer:
+        text = "this server is in reviewer mode, which records nothing in the project"
+        raise ReviewerMode(text, action="start Jupyter without it to work on the project")
 
 
 class Common(JupyterHandler):
@@ -110,6 +138,10 @@ class Common(JupyterHandler):
         if not (given.isascii() and given.isdigit() and len(given) < 16):
             raise UsageError(f"{name}: expected a whole number, found {given[:40]!r}")
         return int(given)
+
+    def get_login_url(self) -> str:
+        """Refuse who is not logged in, instead of sending them to a page to log in."""
+        raise web.HTTPError(403)
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Send what went wrong as JSON, with the status that it has."""

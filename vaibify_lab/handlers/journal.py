@@ -32,13 +32,9 @@ class JournalHandler(WebSocketMixin, WebSocketHandler, Common):
     _hello: Event
     _sending: asyncio.Task[None] | None = None
 
-    async def prepare_source(self, *path: str) -> tuple[Source, Event]:
-        """Return what is read, and what the first message says beside the instance."""
-        raise NotImplementedError
-
-    async def begin(self, *path: str) -> None:
-        """Answer with lines, or change to a websocket."""
-        self._source, self._hello = await self.prepare_source(*path)
+    async def begin(self, source: Source, hello: Event) -> None:
+        """Answer with a source's lines, or change to a websocket whose first message says hello."""
+        self._source, self._hello = source, hello
         if self.request.headers.get("Upgrade", "").lower() == "websocket":
             await WebSocketHandler.get(self)
         else:
@@ -46,10 +42,11 @@ class JournalHandler(WebSocketMixin, WebSocketHandler, Common):
 
     async def _send_lines(self) -> None:
         self.set_header("Content-Type", "application/x-ndjson")
+        began = time.time()
         while lines := await asyncio.to_thread(self._source.read):
             self.write(b"".join(map(jsonio.line, lines)))
             await self.flush()
-            if self._source.ended:
+            if self._source.ended or lines[-1]["time"] > began:
                 break
         self.finish()
 
@@ -94,10 +91,6 @@ class RunJournalHandler(JournalHandler):
     @allowed("read", "runs")
     async def get(self, identity: str, run: str) -> None:
         """Answer with lines, or change to a websocket."""
-        await self.begin(identity, run)
-
-    async def prepare_source(self, *path: str) -> tuple[Source, Event]:
-        """Return the run's journal."""
         after = self.number("after")
-        folder = await run_of(self, *path)
-        return Tail(folder, after), {"run_id": folder.run_id, "after": after}
+        folder = await run_of(self, identity, run)
+        await self.begin(Tail(folder, after), {"run_id": folder.run_id, "after": after})

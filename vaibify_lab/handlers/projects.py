@@ -18,8 +18,8 @@ class ProjectsHandler(Handler):
     async def get(self) -> None:
         """List the projects below the server's root."""
         contents = self.get_query_argument("contents", None)
-        found = await self.shelf.find()
         here = None if contents is None else await self.shelf.here(contents)
+        found = await self.shelf.find() if here is None else here.found
         projects = [_head(one) | await self.shelf.ask(one, titled) for one in found.entries]
         value = {
             "instance": self.shelf.instance,
@@ -56,7 +56,7 @@ def _around(found: Found) -> dict[str, Any]:
 
 def _here(here: Here) -> dict[str, Any]:
     return {
-        "contents": here.place.contents,
+        "contents": here.contents,
         "path": here.path,
         "projects": [entry.id for entry in here.entries],
         "error": here.error.to_json() if here.error else None,

@@ -11,7 +11,7 @@ from jupyter_server.auth.identity import User
 from vaibify_lab.core.errors import UsageError
 from vaibify_lab.core.model import CATEGORIES
 from vaibify_lab.core.spec import Either, Flag, Kind, Listed, Number, OneOf, Shape, Text
-from vaibify_lab.handlers.base import Common, Handler, allowed
+from vaibify_lab.handlers.base import Common, Handler, allowed, require_recording
 from vaibify_lab.project import Project
 from vaibify_lab.runs.history import summary
 from vaibify_lab.runs.journal import RunFolder
@@ -29,7 +29,7 @@ _KEYS: dict[str, Kind] = {
     "engine": OneOf(("auto", "docker", "local")),
     "tier": OneOf(("auto", "bwrap", "landlock", "plain")),
     **dict.fromkeys(("deterministic", "plot_only", "sealed", "clean", "twice"), Flag()),
-    **dict.fromkeys(("tests", "tests_only"), Flag()),
+    **dict.fromkeys(("tests", "tests_only", "interactive"), Flag()),
     "category": _CATEGORY,
 }
 ASKED = Shape(_KEYS)
@@ -133,7 +133,7 @@ class AcknowledgeHandler(Handler):
 
 async def start(handler: Handler, entry: Entry, asked: Mapping[str, Any]) -> None:
     """Start a run and answer with its name."""
-    handler.bench.require_recording()
+    require_recording(handler)
     defaults = handler.bench.settings.run_defaults
     person = person_of(handler.current_user)
 

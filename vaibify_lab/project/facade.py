@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import getpass
+import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from vaibify_lab.ceremony.check import check
 from vaibify_lab.ceremony.reproduce import Asked, Reproduction, Telling, reproduce
+from vaibify_lab.ceremony.rerun import Rerun, Tell, rerun
 from vaibify_lab.core.facts import SignOff
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
 from vaibify_lab.project import running, writing
+from vaibify_lab.project.editing import write_workflow
 from vaibify_lab.project.file_status import FileStatus, file_status
 from vaibify_lab.project.report import Report, find_step, report_on
 from vaibify_lab.project.writing import Part
-from vaibify_lab.runs import vouching
+from vaibify_lab.runs import attending, vouching
+from vaibify_lab.runs.attending import Waiting
 from vaibify_lab.runs.history import RunSummary, summary
 from vaibify_lab.runs.journal import RunFolder
 from vaibify_lab.runs.opened import Look, Opened
@@ -24,8 +29,10 @@ from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.project_image import ProjectImage
 from vaibify_lab.runs.stopping import stop
 from vaibify_lab.runs.vouching import ToSign
+from vaibify_lab.runs.waiting import Word
 
 if TYPE_CHECKING:
+    from vaibify_lab.engines.base import Terminal
     from vaibify_lab.engines.image.stream import BuildLine
     from vaibify_lab.runs.imaging import BuildReport
 
@@ -161,6 +168,47 @@ class Project:
         """
         return stop(self.opened, run_id)
 
+    def waiting(self) -> tuple[Waiting, ...]:
+        """Return the interactive steps that wait for their person now."""
+        return attending.waiting_in(self.opened, self.opened.workflow(self.path))
+
+    def speak(self, slug: str, word: Word, by: str | None = None) -> Waiting:
+        """Tell the runner what a person wants of a step that waits; the journal tells what came.
+
+        ``complete``: it is done; its outputs are judged and recorded, with who says so.
+        ``abandon``: it is given up; what was there before is put back. ``pause`` and ``resume``:
+        its processes stand still meanwhile.
+
+        Raises
+        ------
+        NotPassed
+            When it does not wait, or stands or goes on as asked already.
+        """
+        workflow = self.opened.workflow(self.path)
+        return attending.speak(self.opened, workflow, slug, word, by or self.person())
+
+    def open_terminal(self, slug: str, kind: str, size: os.terminal_size) -> Terminal:
+        """Open a shell in a step that waits.
+
+        Raises
+        ------
+        NotPassed, CannotCheck
+        """
+        one = attending.waiting_for(self.opened, self.opened.workflow(self.path), slug)
+        return attending.open_terminal(one, kind, size)
+
+    def attach_command(self, slug: str) -> list[str]:
+        """Return the command that opens that shell on whatever terminal it is typed.
+
+        Raises
+        ------
+        NotPassed
+            When the step does not wait.
+        """
+        attending.waiting_for(self.opened, self.opened.workflow(self.path), slug)
+        place = ["--repo", str(self.root), "--workflow", self.path]
+        return [sys.executable, "-P", "-m", "vaibify_lab.apps", "attach", slug, *place]
+
     def acknowledge(self, slugs: Sequence[str] = ()) -> list[str]:
         """Mark interrupted and failed steps (all, or those named) as seen; return which were."""
         running.require_idle(self.opened, elsewhere=False)
@@ -189,6 +237,18 @@ class Project:
             note=note,
             server_identity=server_identity,
         )
+
+    def write_workflow(
+        self, seen: str, *, text: str | None = None, document: Any = None
+    ) -> dict[str, Any]:
+        """Put a new text or document in place of the workflow file whose hash was seen.
+
+        Raises
+        ------
+        StaleCopy, InvalidFile, RunInProgress
+        """
+        running.require_idle(self.opened)
+        return write_workflow(self.opened, self.path, seen, text=text, document=document)
 
     def envelope(
         self,
@@ -222,3 +282,9 @@ class Project:
     def reproduce(self, asked: Asked, telling: Telling) -> Reproduction:
         """Confirm the project as a stranger would."""
         return reproduce(self.opened, asked, telling)
+
+    def rerun(self, names: Sequence[str], tell: Tell | None = None) -> Rerun:
+        """Run single steps again on a copy, and compare what they write with what is here."""
+        workflow = self.opened.workflow(self.path)
+        only = tuple(dict.fromkeys(find_step(workflow, name).slug for name in names))
+        return rerun(self.opened, workflow, self.person(), tell=tell, only=only)

@@ -45,7 +45,7 @@ def report_on(opened: Opened, look: Look) -> Report:
         look.workflow if path == look.workflow.path else opened.workflow(path)
         for path in opened.workflow_paths()
     ] or [look.workflow]
-    envelope = standing(opened, workflows)
+    envelope = standing(opened, workflows, look)
     opened.cache.save()
     rungs = ladder(look.workflow, look.reports, envelope)
     warnings = [*look.workflow.warnings, *look.project.warnings, *_warnings(opened, look)]

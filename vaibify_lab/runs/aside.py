@@ -88,7 +88,7 @@ class Aside:
 
         The record must be another than when the outputs were moved: a run may make a step twice.
         """
-        record = FactStore(self.tree, self.stem).load([self.slug]).records.get(self.slug)
+        record = FactStore(self.tree, self.stem).record(self.slug)
         mine = isinstance(record, RunRecord) and record.run_id == self.run_id
         passed = isinstance(record, RunRecord) and record.outcome == "passed"
         return mine and passed and self._record_digest() != self._content().get("record")

@@ -138,7 +138,10 @@ class Runner:
 
     def _plan(self, look: Look) -> tuple[Planned, ...]:
         selection, plot_only = self.options.selection, self.options.plot_only
-        planned = plan(look.workflow, look.reports, selection, plot_only=plot_only)
+        attended = self.options.interactive or self.options.tests_only
+        planned = plan(
+            look.workflow, look.reports, selection, plot_only=plot_only, attended=attended
+        )
         if not look.workflow.steps:
             text, action = "the workflow has no step", "add one to listSteps"
             raise UsageError(text, where=look.workflow.path, action=action)

@@ -54,10 +54,12 @@ def protected(opened: Opened) -> Protected:
     folders: set[str] = set()
     for path in opened.workflow_paths():
         with suppress(VaibifyError):
-            for step in opened.workflow(path).steps:
+            workflow = opened.workflow(path)
+            reach = opened.observer.scout.reach(workflow)
+            for step in workflow.steps:
                 declared = (*step.outputs, *step.declared_inputs)
                 folders.update(one for one in declared if one.endswith("/"))
                 files.update(one for one in declared if not one.endswith("/"))
-                files.update(opened.observer.code_of(step).files)
-                files.update(opened.observer.test_files(step))
+                files.update(reach.code[step.slug].files)
+                files.update(reach.tests[step.slug])
     return Protected(frozenset(files), tuple(sorted(folders)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 from vaibify_lab.core.errors import InvalidFile, MissingFile, UnsafePath, VaibifyError
@@ -18,6 +18,7 @@ from vaibify_lab.envelope.manifest import format_manifest
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.runs.look import LOCK
 from vaibify_lab.runs.opened import Opened
+from vaibify_lab.runs.reach import Reach
 
 MANIFEST = "MANIFEST.sha256"
 SOURCES = ("requirements.in", "pyproject.toml")
@@ -33,23 +34,41 @@ EPOCH_WITHOUT_COMMIT = 315532800  # 1980-01-01T00:00:00Z: zip files cannot hold 
 Part = Literal["manifest", "lock", "environment"]
 
 
-def manifested(opened: Opened, workflows: Sequence[Workflow]) -> tuple[str, ...]:
-    """Return every repository path that the manifest covers, for all workflows.
+def manifested(opened: Opened, workflows: Iterable[Workflow]) -> tuple[str, ...]:
+    """Return every repository path that the manifest covers, for all workflows."""
+    scout = opened.observer.scout
+    return covered_by(opened, [(workflow, scout.reach(workflow)) for workflow in workflows])
+
+
+def covered_by(opened: Opened, seen: Iterable[tuple[Workflow, Reach]]) -> tuple[str, ...]:
+    """Return the same for workflows whose files have been looked for just now.
+
+    Raises
+    ------
+    UnsafePath, MissingFile
+        For a declared folder that holds a link or anything else that is no regular file.
+    """
+    known = tuple(seen)
+    for folder in (one for _, reach in known for one in reach.folders.faults):
+        opened.tree.list_files(folder)
+    present = tuple(path for path in ALONGSIDE if opened.tree.lstat(path) is not None)
+    return opened.memory.of(_covered, known, present)
+
+
+def _covered(seen: Iterable[tuple[Workflow, Reach]], present: Iterable[str]) -> tuple[str, ...]:
+    """Return what is listed.
 
     Every path-list field of every step, the code its scripts reach, its test files, the workflow
     files, and the envelope's other files where they exist.
     """
     found: dict[str, None] = {}
-    for workflow in workflows:
+    for workflow, reach in seen:
         found[workflow.path] = None
         for step in workflow.steps:
-            declared = (*step.outputs, *step.inputs, *step.test_inputs)
-            _require_listable(opened, declared)
-            found.update(dict.fromkeys(opened.observer.expand(declared)))
-            found.update(dict.fromkeys(opened.observer.code_of(step).files))
+            found.update(dict.fromkeys(reach.declared[step.slug]))
+            found.update(dict.fromkeys(reach.code[step.slug].files))
             found.update(dict.fromkeys(step.declared_scripts or ()))
-            found.update(dict.fromkeys(opened.observer.test_files(step)))
-    present = [path for path in ALONGSIDE if opened.tree.lstat(path) is not None]
+            found.update(dict.fromkeys(reach.tests[step.slug]))
     found.update(dict.fromkeys(present))
     return tuple(found)
 
@@ -136,13 +155,6 @@ def read_environment(opened: Opened) -> EnvironmentFile | None:
 
 def _epoch(opened: Opened) -> int:
     return opened.repository.snapshot().commit_time or EPOCH_WITHOUT_COMMIT
-
-
-def _require_listable(opened: Opened, declared: Iterable[str]) -> None:
-    """Refuse a declared folder that holds a link or anything else that is no regular file."""
-    for path in declared:
-        if path.endswith("/") and opened.tree.exists_as_directory(path):
-            opened.tree.list_files(path)
 
 
 def _refused(path: str, kind: str, detail: str) -> VaibifyError:

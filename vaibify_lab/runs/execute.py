@@ -13,7 +13,7 @@ from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.facts import FactFault, RunRecord
 from vaibify_lab.core.model import Step
 from vaibify_lab.runs.context import RunContext
-from vaibify_lab.runs.plan import Planned, nested
+from vaibify_lab.runs.plan import Planned, nested, on_a_terminal
 from vaibify_lab.runs.steprun import StepRun
 from vaibify_lab.runs.testrun import TestRun
 from vaibify_lab.runs.writable import writable_folders
@@ -37,8 +37,11 @@ class Scheduler:
 
     def run(self) -> Mapping[str, StepOutcome]:
         """Run the plan to its end, or until somebody asks to stop."""
-        self._waiting = {one.slug: one for one in self.planned}
-        with ThreadPoolExecutor(max_workers=self.jobs) as pool:
+        steps = self.context.workflow.by_slug
+        ordered = sorted(self.planned, key=lambda one: steps[one.slug].interactive)
+        self._waiting = {one.slug: one for one in ordered}
+        persons = sum(steps[one.slug].interactive for one in ordered)
+        with ThreadPoolExecutor(max_workers=self.jobs + persons) as pool:
             while self._waiting or self._running:
                 self._start_what_can(pool)
                 if self._running:
@@ -50,28 +53,38 @@ class Scheduler:
         while progressed:
             progressed = False
             for slug in list(self._waiting):
-                if len(self._running) >= self.jobs:
-                    return
+                if self._is_full(slug):
+                    continue
                 progressed |= self._settle_or_start(slug, pool)
 
+    def _is_full(self, slug: str) -> bool:
+        """Tell whether a step must wait for its turn; one that waits for a person takes none."""
+        steps = self.context.workflow.by_slug
+        busy = sum(not steps[one].interactive for one in self._running.values())
+        return busy >= self.jobs and not steps[slug].interactive
+
     def _settle_or_start(self, slug: str, pool: ThreadPoolExecutor) -> bool:
-        step = self.context.workflow.by_slug[slug]
+        context = self.context
+        step = context.workflow.by_slug[slug]
         planned = self._waiting[slug]
         if planned.action == "skip":
             return self._end(slug, "skipped", planned.why)
-        if self.context.stopping.is_set():
+        if context.stopping.is_set():
             return self._end(slug, "interrupted", "the run was stopped before it began")
         pending = [one for one in step.parents if one in self._waiting or self._is_running(one)]
         if pending:
             return False
         stopped = [one for one in step.parents if self.outcomes.get(one) in _STOPS]
-        if stopped and not self.context.options.tests_only:
+        if stopped and not context.options.tests_only:
             text = f"upstream step {stopped[0]!r} {_participle(self.outcomes[stopped[0]])}"
             return self._end(slug, "blocked", text)
         if planned.action == "if-needed":
             needed = self._why_needed(step)
             if needed is None:
                 return self._end(slug, "skipped", "what it consumes is what it last consumed")
+        if step.interactive and not (context.options.interactive or context.options.tests_only):
+            text = f"needs a person, and nobody is there; {on_a_terminal(slug)}"
+            return self._end(slug, "blocked", text, "needs-person")
         if self._nests(step):
             return False
         del self._waiting[slug]
@@ -86,11 +99,11 @@ class Scheduler:
         steps = self.context.workflow.by_slug
         return any(nested(mine, writable_folders(steps[slug])) for slug in self._running.values())
 
-    def _end(self, slug: str, outcome: StepOutcome, text: str) -> bool:
+    def _end(self, slug: str, outcome: StepOutcome, text: str, code: str = "") -> bool:
         del self._waiting[slug]
         self.outcomes[slug] = outcome
         event = {"blocked": "stepBlocked", "skipped": "stepSkipped"}.get(outcome, "stepFail")
-        self.context.journal.write(event, step=slug, text=text, code=outcome)
+        self.context.journal.write(event, step=slug, text=text, code=code or outcome)
         return True
 
     def _collect(self) -> None:
@@ -112,7 +125,7 @@ class Scheduler:
         return first.text if first is not None else None
 
     def _record(self, step: Step) -> RunRecord | None:
-        found = self.context.facts.load([step.slug]).records.get(step.slug)
+        found = self.context.facts.record(step.slug)
         return None if isinstance(found, FactFault) else found
 
     def _one(self, step: Step) -> StepOutcome:
@@ -130,7 +143,7 @@ class Scheduler:
         options = self.context.options
         if options.tests_only:
             return self._tests(step, "passed")
-        if options.twice:
+        if options.twice and not step.interactive:
             return self._twice(step)
         return self._once(step, tests=options.tests)
 

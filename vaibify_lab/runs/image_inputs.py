@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaibify_lab.core.errors import InvalidFile
+from vaibify_lab.core.paths import shown
 from vaibify_lab.engines.image import dockerfile
 from vaibify_lab.engines.image.build import Base, Recipe, labels_of, resolve_base
+from vaibify_lab.engines.image.build_tools import build_tools, lacking
 from vaibify_lab.engines.image.container_conf import PATH as CONTAINER_CONF
 from vaibify_lab.engines.image.container_conf import parse_container_conf
 from vaibify_lab.engines.image.context import LARGEST_FILE, wanted_files
@@ -85,9 +87,14 @@ def prepare(work: Work) -> tuple[ImageSettings, Recipe]:
     if base is None:
         text, files = _own(work)
     else:
-        with_lock = work.lock is not None
         files = {LOCK: work.lock} if work.lock is not None else {}
-        text = dockerfile.write_dockerfile(settings, base.pinned, resolved, with_lock=with_lock)
+        text = dockerfile.write_dockerfile(
+            settings,
+            base.pinned,
+            resolved,
+            with_lock=work.lock is not None,
+            built_with_lock=_built_with_lock(work, lock, settings.python),
+        )
     digest = hashlib.sha256(work.lock).hexdigest() if work.lock is not None else None
     labels = labels_of(work.bases, resolved, digest)
     return settings, Recipe(text, files, tuple(work.sources), labels)
@@ -151,6 +158,24 @@ def _take_sources(work: Work) -> None:
         if line.is_of_this_machine:
             text = f"{line.where}: {line.name} is a folder of this machine"
             work.warnings.append(f"{text}: nobody else can build this image")
+
+
+def _built_with_lock(work: Work, lock: Lock | None, python: str | None) -> list[str]:
+    """Return which repositories are built with the lock's packages; say what the others fetch."""
+    packages = lock.packages if lock else ()
+    locked = {one.name: one.version for one in packages if one.marker is None}
+    found = []
+    for one in work.sources:
+        tools = build_tools(one.tar) if one.resolved.installs else ()
+        fetched = lacking(tools, locked, python)
+        if fetched:
+            line = one.resolved.line
+            text = f"{line.where}: to build {line.name}, pip fetches {', '.join(fetched)}"
+            how = "listed in requirements.in too, it comes from the lock"
+            work.warnings.append(f"{shown(text)} without a hash; {how}")
+        elif tools:
+            found.append(one.resolved.line.name)
+    return found
 
 
 def _own(work: Work) -> tuple[str, dict[str, bytes]]:

@@ -37,7 +37,7 @@ def inspect(opened: Opened, look: Look, engine: EngineFacts, asked: Iterable[str
         repository=opened.repository,
         workflow=look.workflow,
         project=look.project,
-        code={step.slug: opened.observer.code_of(step) for step in look.workflow.steps},
+        code=look.reach.code,
         engine=engine,
         lock=tree.read(LOCK) if tree.lstat(LOCK) is not None else None,
         requirements=tree.read(source) if tree.lstat(source) is not None else None,

@@ -20,6 +20,7 @@ from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs import explain
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.guard import Guard
+from vaibify_lab.runs.waiting import Wait
 from vaibify_lab.runs.writes import stamps
 
 _DECLARE = "declare it in saInputDataFiles (or saScripts, for code)"
@@ -64,6 +65,7 @@ class Judge:
 
     ``made`` are the outputs that this run had to write, ``kept`` those that had to stay as they
     were, with the hashes they had (``--plot-only``). ``root`` is where the step saw its tree.
+    ``person`` is whom an interactive step waited for.
     """
 
     context: RunContext
@@ -77,6 +79,7 @@ class Judge:
     state: Path
     root: str
     seal: Seal | None
+    person: Wait | None = None
 
     def verdict(self) -> Verdict:
         """Return the verdict; the first fault that fits decides, the others go into the journal."""
@@ -94,12 +97,17 @@ class Judge:
             return self._ended(
                 "failed", Reason("time-out", text, None, "raise fTimeoutSeconds"), undeclared
             )
-        if self.ended.stopped:
+        if self.person is not None and self.person.word == "abandon":
+            reason = Reason("abandoned", f"was given up by {self.person.by}")
+            return self._ended("interrupted", reason, undeclared)
+        if self.ended.stopped and not self._is_done():
             reason = Reason("stopped", "was stopped on request")
             return self._ended("interrupted", reason, undeclared)
         found = self._exit() or next(self._changed(), None) or self._outputs(undeclared)
         if isinstance(found, Reason):
             return self._ended("failed", found, undeclared)
+        for text in self._odd():
+            self.context.journal.write("warning", step=self.step.slug, text=text)
         pins = Pins(dict(self.consumed.inputs), dict(self.consumed.code), found)
         return Verdict("passed", None, 0, pins, undeclared)
 
@@ -107,12 +115,31 @@ class Judge:
         pins = Pins(dict(self.consumed.inputs), dict(self.consumed.code), {})
         return Verdict(outcome, reason, self.ended.returncode, pins, undeclared)
 
+    def _odd(self) -> Iterator[str]:
+        """Yield what is to be known of a step that passed all the same."""
+        if self.ended.out_of_memory:  # a person saw it, and said that the step was done
+            yield "one of its processes ran out of memory and was killed"
+        if self.ended.detail:
+            yield shown(self.ended.detail[:300])
+
+    def _is_done(self) -> bool:
+        """Tell whether a person said that their step is done: then it was stopped for that."""
+        return self.person is not None and self.person.word == "complete"
+
     def _exit(self) -> Reason | None:
+        if self._is_done():
+            return None
         status = self.ended.returncode
+        if self.ended.out_of_memory and status == 0:
+            text = "went on after one of its processes ran out of memory and was killed"
+            return Reason("out-of-memory", text)
         if self.ended.out_of_memory:
             return Reason("out-of-memory", "ran out of memory and was killed")
         if status is None:
             return Reason("unknown-exit", "nobody knows how it ended")
+        if self.person is not None:
+            text = f"ended before anybody said that it was done (exit status {status})"
+            return Reason("ended-unasked", text, None, f"jupyter vaibify run {self.step.slug}")
         if status == 0:
             return self._missed(certain=True)
         reason = self._missed() or explain.why_exit(status, explain.tail(self.state / "stderr"))

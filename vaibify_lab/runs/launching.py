@@ -11,6 +11,7 @@ from vaibify_lab.core.model import Step
 from vaibify_lab.engines.base import Ended, Handle, Launch, Resources
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.hostfiles import os_errors
+from vaibify_lab.runs.waiting import Wait
 
 _POLL_SECONDS = (0.005, 0.1)
 _TELL_SECONDS = 2.0  # at most this long until a long-running step's new output is told of
@@ -18,13 +19,19 @@ _TELL_SHARE = 200  # ... and at least this fraction of its time
 
 
 def launch_and_wait(
-    context: RunContext, launch: Launch, slug: str, seconds: float | None
+    context: RunContext,
+    launch: Launch,
+    slug: str,
+    seconds: float | None,
+    person: Wait | None = None,
 ) -> tuple[Ended, bool]:
-    """Launch, wait to the end; end it when its time is up or the run is to stop.
+    """Launch, wait to the end; end it when its time is up, or the run or its person says so.
 
     Returns how it ended, and whether its time ran out.
     """
     handle = context.engine.launch(launch)
+    if person is not None:
+        person.begin(launch.state)
     tell = _teller(context, slug, launch.state)
     end = None if seconds is None else time.monotonic() + seconds
     pause, timed_out, asked = _POLL_SECONDS[0], False, False
@@ -34,8 +41,12 @@ def launch_and_wait(
         if ended is not None:
             return ended, timed_out
         late = end is not None and time.monotonic() > end
-        if not asked and (late or context.stopping.is_set()):
-            timed_out = not context.stopping.is_set()
+        done = False
+        if person is not None:
+            done = person.look(handle)
+            late = end is not None and time.monotonic() > end + person.still_seconds()
+        if not asked and (late or done or context.stopping.is_set()):
+            timed_out = not (done or context.stopping.is_set())
             asked = True
             _stop(handle, launch.state)
         time.sleep(pause)

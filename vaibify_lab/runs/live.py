@@ -9,15 +9,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vaibify_lab.core.world import Live
+from vaibify_lab.core.world import Live, LiveState
 from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.runs.journal import ENDINGS, RunFolder, each_event, read_events
 from vaibify_lab.runs.processes import ProcessId
 
 CURRENT = f"{LOCAL}/current"
 ACKNOWLEDGED = "acknowledged"
+_WORDS = {"waiting": "waits for a person", "paused": "waits for a person, and is paused,"}
+_LIVE: dict[str, LiveState] = {
+    "queued": "queued",
+    "running": "running",
+    "waiting": "waiting",
+    "paused": "waiting",
+}
 _ENDS = frozenset({"stepPass", "stepFail", "stepBlocked", "stepSkipped", "stepSettled"})
-_BEGINS = frozenset({"stepStarted", "testsStarted"})
+_BEGINS = {
+    "stepStarted": "running",
+    "testsStarted": "running",
+    "stepWaiting": "waiting",
+    "stepPaused": "paused",
+    "stepResumed": "waiting",
+    "stepCompleted": "running",
+    "stepAbandoned": "running",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +44,11 @@ class Unfinished:
     started: Mapping[str, Any]
     runner: ProcessId | None
     states: Mapping[str, str]
+
+    @property
+    def begun(self) -> list[str]:
+        """The steps that had begun, and not ended."""
+        return [slug for slug, state in self.states.items() if state != "queued"]
 
     @property
     def alive(self) -> bool | None:
@@ -104,9 +124,9 @@ def live_of(root: Path, stem: str) -> Mapping[str, Live]:
     found = {}
     for slug, state in run.states.items():
         if alive is not False:
-            text = f"is {state} in run {run_id}{place}"
-            found[slug] = Live("running" if state == "running" else "queued", run_id, text)
-        elif state == "running":
+            text = f"{_WORDS.get(state, f'is {state}')} in run {run_id}{place}"
+            found[slug] = Live(_LIVE[state], run_id, text, paused=state == "paused")
+        elif state != "queued":
             text = f"run {run_id} lost its runner before the step ended"
             aside = f"{LOCAL}/aside/{run_id}/{stem}/{slug}"
             if (root / aside).is_dir():
@@ -125,7 +145,7 @@ def _states(started: Mapping[str, Any], events: list[dict[str, Any]]) -> dict[st
     }
     for event in events:
         if event["event"] in _BEGINS:
-            states[str(event.get("step"))] = "running"
+            states[str(event.get("step"))] = _BEGINS[event["event"]]
         elif event["event"] in _ENDS:
             states.pop(str(event.get("step")), None)
     return states

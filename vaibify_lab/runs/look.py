@@ -2,66 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
-from vaibify_lab.core.commands import Named, looks_like_code, named_by
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.facts import Facts, RunRecord, SignOffs, TestMarker
+from vaibify_lab.core.memory import Memory
 from vaibify_lab.core.model import Step, Workflow
-from vaibify_lab.core.observed import GitSnapshot
+from vaibify_lab.core.observed import FileState, GitSnapshot
 from vaibify_lab.core.world import Live, World
 from vaibify_lab.envelope import environment
 from vaibify_lab.files.clone_reasons import GITLINK, above, ignore_rules
 from vaibify_lab.files.git import Repository
-from vaibify_lab.files.imports import CodeScan, CodeScanner
 from vaibify_lab.files.statcache import StatCache
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.processes import machine_id
 from vaibify_lab.runs.project_file import ProjectFile
+from vaibify_lab.runs.reach import Folders, Reach, Scout
 
 LOCK = "requirements.lock"
-_TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
-
-
-@dataclass(slots=True)
-class Folders:
-    """Declared folders, each listed once a look."""
-
-    tree: Tree
-    files: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    faults: dict[str, str] = field(default_factory=dict)
-
-    def add(self, paths: Iterable[str]) -> None:
-        """List every declared folder among the paths."""
-        for path in paths:
-            if path.endswith("/") and path not in self.files:
-                self._list(path)
-
-    def expand(self, paths: Iterable[str]) -> tuple[str, ...]:
-        """Replace declared folders by the files below them."""
-        given = tuple(paths)
-        self.add(given)
-        found: dict[str, None] = {}
-        for path in given:
-            found.update(dict.fromkeys(self.files[path] if path.endswith("/") else (path,)))
-        return tuple(found)
-
-    def _list(self, path: str) -> None:
-        try:
-            exists = self.tree.exists_as_directory(path)
-            self.files[path] = tuple(self.tree.list_files(path)) if exists else ()
-        except VaibifyError as error:
-            self.faults[path] = str(error)
-            self.files[path] = self._what_can_be_listed(path)
-
-    def _what_can_be_listed(self, path: str) -> tuple[str, ...]:
-        try:
-            return tuple(self.tree.list_files(path, strict=False))
-        except VaibifyError:
-            return ()
+States = Mapping[str, FileState]
+Blobs = Mapping[str, str | None]
 
 
 class Observer:
@@ -71,34 +31,29 @@ class Observer:
         self.tree = tree
         self.repository = repository
         self.cache = cache
-        self._scanner = CodeScanner(tree)
+        self.scout = Scout(tree)
+        self.memory = Memory()
+
+    def seen(self, reach: Reach, facts: Facts) -> tuple[States, Blobs]:
+        """Return states and git blob ids of the files that matter, or that facts speak of, now."""
+        object_format = self.repository.snapshot().object_format
+        return self.cache.observe_both(self.memory.of(_wanted, reach, facts), object_format)
 
     def world(
         self,
-        workflow: Workflow,
-        facts: Facts,
+        reach: Reach,
+        files: States,
         project: ProjectFile,
         live: Mapping[str, Live] | None = None,
     ) -> World:
-        """Return everything seen of a workflow now."""
-        folders = Folders(self.tree)
-        code = {step.slug: self.code_of(step).files for step in workflow.steps}
-        tests = {step.slug: self.test_files(step) for step in workflow.steps}
-        wanted: dict[str, None] = {LOCK: None}
-        for step in workflow.steps:
-            declared = (*step.outputs, *step.inputs, *step.test_inputs)
-            wanted.update(dict.fromkeys(folders.expand(declared)))
-            wanted.update(dict.fromkeys(code[step.slug]))
-            wanted.update(dict.fromkeys(tests[step.slug]))
-        wanted.update(dict.fromkeys(_pinned(facts)))
-        files = self.cache.observe(wanted)
+        """Return what surrounds the files that were seen, and them."""
         image, fault = self.pinned_image()
         return World(
             files=files,
-            folders=folders.files,
-            folder_faults=folders.faults,
-            code=code,
-            test_files=tests,
+            folders=reach.folders.files,
+            folder_faults=reach.folders.faults,
+            code={slug: scan.files for slug, scan in reach.code.items()},
+            test_files=reach.tests,
             image=image,
             lock=files[LOCK].sha256,
             network_isolation=project.network_isolation,
@@ -109,77 +64,16 @@ class Observer:
 
     def consumed_paths(self, step: Step) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the files that a step would consume now: inputs, then code."""
-        return self.expand(step.inputs), self.code_of(step).files
+        return self.expand(step.inputs), self.scout.code_of(step).files
 
     def step_world(
         self, workflow: Workflow, step: Step, project: ProjectFile, record: RunRecord
     ) -> World:
         """Return what is seen of one step alone, enough to compare it with its last passed run."""
         alone = Workflow(path=workflow.path, name=workflow.name, steps=(step,))
-        return self.world(alone, Facts(records={step.slug: record}), project)
-
-    def code_of(self, step: Step) -> CodeScan:
-        """Return the code that a step's commands reach, and the modules it misses."""
-        named = named_by(step.commands, step.directory)
-        scripts = step.declared_scripts
-        if scripts is None:
-            scripts = self.scripts(named, step.directory)
-        if step.notebook:
-            scripts = (*scripts, step.notebook)
-        scan = self._scanner.scan(scripts, step.directory, named.modules)
-        if not any(_is_own(path, step) for path in scan.files):
-            return scan
-        files = tuple(path for path in scan.files if not _is_own(path, step))
-        return dataclasses.replace(scan, files=files)
-
-    def scripts(self, named: Named, directory: str) -> tuple[str, ...]:
-        """Return the code files that commands name; those that must exist are kept when missing."""
-        mentioned = [
-            path for path in named.mentioned if looks_like_code(path) and self._is_file(path)
-        ]
-        return tuple(dict.fromkeys((*named.scripts, *mentioned)))
-
-    def test_files(self, step: Step) -> tuple[str, ...]:
-        """Return the files that decide what a step's tests say.
-
-        Those that its test commands name (for a folder, or a bare ``pytest``, the tests below),
-        conftest.py above them, the repository's own modules that these import, and the standards.
-        """
-        found: dict[str, None] = {}
-        others: dict[str, None] = {}
-        for suite in step.suites:
-            found.update(dict.fromkeys(self._named_tests(suite.commands, step.directory)))
-            found.update({suite.file: None} if suite.file else {})
-            others.update({suite.standards: None} if suite.standards else {})
-        for path in list(found):
-            found.update(dict.fromkeys(self._conftests(path)))
-        reached = self._scanner.scan(tuple(found), step.directory).files if found else ()
-        files = dict.fromkeys((*found, *reached, *others))
-        return tuple(sorted(path for path in files if not _is_own(path, step)))
-
-    def _named_tests(self, commands: Iterable[str], directory: str) -> list[str]:
-        found: list[str] = []
-        for command in commands:
-            named = named_by([command], directory)
-            mentioned = []
-            for path in (*named.scripts, *named.mentioned):
-                if looks_like_code(path) and self._is_file(path):
-                    mentioned.append(path)
-                elif path not in (directory, "") and self.tree_has_folder(path):
-                    below = self.tree.list_files(path, strict=False)
-                    mentioned += [one for one in below if one.endswith(".py")]
-            if not mentioned and "pytest" in command:
-                below = self.tree.list_files(directory, strict=False)
-                mentioned = [one for one in below if _TEST_FILE.search(one)]
-            found += mentioned
-        return found
-
-    def tree_has_folder(self, path: str) -> bool:
-        """Tell whether a path is a folder of the repository."""
-        try:
-            return self.tree.exists_as_directory(path)
-        except VaibifyError:
-            return False
+        reach = self.scout.reach(alone)
+        files, _ = self.seen(reach, Facts(records={step.slug: record}))
+        return self.world(reach, files, project)
 
     def pinned_image(self) -> tuple[str | None, str]:
         """Return the config digest that environment.json pins, and why it cannot be believed."""
@@ -219,18 +113,16 @@ class Observer:
             return True
         return False
 
-    def _is_file(self, path: str) -> bool:
-        return self.cache.observe([path])[path].kind in ("file", "lfs-pointer", "link")
 
-    def _conftests(self, path: str) -> list[str]:
-        parts = path.split("/")[:-1]
-        above = ["/".join([*parts[:count], "conftest.py"]) for count in range(len(parts) + 1)]
-        return [one for one in above if self._is_file(one)]
-
-
-def _is_own(path: str, step: Step) -> bool:
-    """Tell whether a file is one of the step's own outputs, and so none of its code."""
-    return any(path == one or (one[-1] == "/" and path.startswith(one)) for one in step.outputs)
+def _wanted(reach: Reach, facts: Facts) -> list[str]:
+    """Return the paths to look at: the files that matter, and those that facts speak of."""
+    wanted: dict[str, None] = {LOCK: None}
+    for slug, declared in reach.declared.items():
+        wanted.update(dict.fromkeys(declared))
+        wanted.update(dict.fromkeys(reach.code[slug].files))
+        wanted.update(dict.fromkeys(reach.tests[slug]))
+    wanted.update(dict.fromkeys(_pinned(facts)))
+    return list(wanted)
 
 
 def _pinned(facts: Facts) -> Iterable[str]:

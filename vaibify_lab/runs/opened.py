@@ -6,23 +6,30 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from vaibify_lab.core import workflow_file
 from vaibify_lab.core.errors import InvalidFile, MissingFile, UsageError
 from vaibify_lab.core.facts import FactFault, Facts, SignatureState, SignOff, SignOffs
+from vaibify_lab.core.memory import Memory
 from vaibify_lab.core.model import Workflow
+from vaibify_lab.core.observed import GitSnapshot
 from vaibify_lab.core.paths import fault_of
 from vaibify_lab.core.report import StepReport
 from vaibify_lab.core.status import derive
 from vaibify_lab.core.world import Live, World
+from vaibify_lab.envelope import manifest
+from vaibify_lab.envelope.manifest import Manifest
 from vaibify_lab.files import signing
+from vaibify_lab.files.clone import CloneCheck
 from vaibify_lab.files.factstore import LOCAL, FactStore
 from vaibify_lab.files.git import Repository
 from vaibify_lab.files.statcache import StatCache, default_store
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.live import live_of
-from vaibify_lab.runs.look import Observer
+from vaibify_lab.runs.look import Blobs, Observer
 from vaibify_lab.runs.project_file import ProjectFile, read_project_file
+from vaibify_lab.runs.reach import Reach
 
 DEFAULT = "workflow.json"
 _FOLDER = ".vaibify/workflows"
@@ -31,11 +38,16 @@ _OLD_FOLDER = ".vaibify/projects"
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One look at a workflow: what was declared, what was recorded, what is there, what follows."""
+    """One look at a workflow: what was declared, what was recorded, what is there, what follows.
+
+    ``blobs`` are git's ids of the bytes of the world's files, None where there are none.
+    """
 
     workflow: Workflow
     facts: Facts
+    reach: Reach
     world: World
+    blobs: Blobs
     reports: tuple[StepReport, ...]
     project: ProjectFile
 
@@ -49,6 +61,8 @@ class Opened:
         store = default_store(self.repository.root) if cached else None
         self.cache = StatCache(self.tree, store)
         self.observer = Observer(self.tree, self.repository, self.cache)
+        self.memory = Memory()
+        self.clones = CloneCheck(self.repository)
         self._stores: dict[str, FactStore] = {}
         self._signatures: dict[tuple[bytes, str, str], SignatureState] = {}
 
@@ -58,14 +72,8 @@ class Opened:
         if self.tree.exists_as_directory(_FOLDER):
             kept = self.tree.list_files(_FOLDER, strict=False)
             found |= dict.fromkeys(path for path in kept if path.endswith(".json"))
-        tracked = sorted(self.repository.snapshot().index)
-        found |= dict.fromkeys(
-            path
-            for path in tracked
-            if path.endswith("/" + DEFAULT)
-            and not path.startswith(".vaibify/")
-            and self.tree.lstat(path) is not None
-        )
+        tracked = self._of_index().workflows
+        found |= dict.fromkeys(path for path in tracked if self.tree.lstat(path) is not None)
         return tuple(found)
 
     def choose(self, named: str | None) -> str:
@@ -104,7 +112,7 @@ class Opened:
 
     def workflow(self, path: str) -> Workflow:
         """Read a workflow; refuse two whose facts would share a folder."""
-        workflow = workflow_file.parse(self.tree.read(path), path)
+        workflow = self.memory.of(workflow_file.parse, self.tree.read(path), path, name=path)
         stem = workflow.stem
         for other in self.workflow_paths():
             same = other.rsplit("/", 1)[-1].removesuffix(".json").casefold() == stem.casefold()
@@ -117,6 +125,12 @@ class Opened:
         """Read vaibify.yml."""
         return read_project_file(self.tree)
 
+    def manifest(self) -> Manifest | None:
+        """Read the manifest; None where there is none. The same bytes are parsed once."""
+        if self.tree.lstat(manifest.NAME) is None:
+            return None
+        return self.memory.of(manifest.parse_manifest, self.tree.read(manifest.NAME))
+
     def facts_of(self, workflow: Workflow) -> FactStore:
         """Return the fact files of a workflow."""
         return self._stores.setdefault(workflow.stem, FactStore(self.tree, workflow.stem))
@@ -126,8 +140,11 @@ class Opened:
         workflow = self.workflow(path)
         project = self.project_file()
         facts = self._checked(workflow)
-        world = self.observer.world(workflow, facts, project, self.live(workflow))
-        return Look(workflow, facts, world, derive(workflow, facts, world), project)
+        reach = self.observer.scout.reach(workflow)
+        files, blobs = self.observer.seen(reach, facts)
+        world = self.observer.world(reach, files, project, self.live(workflow))
+        reports = self.memory.of(derive, workflow, facts, world, name=path)
+        return Look(workflow, facts, reach, world, blobs, reports, project)
 
     def live(self, workflow: Workflow) -> Mapping[str, Live]:
         """Return what a run in progress says; nothing where git tracks this machine's files."""
@@ -137,9 +154,10 @@ class Opened:
 
     def local_is_tracked(self) -> bool:
         """Tell whether the repository ships files that only this machine may write."""
-        dotted = (path.casefold() for path in self.repository.snapshot().index if path[0] == ".")
-        whole = (".vaibify", LOCAL)  # an entry of that name is a link or a submodule
-        return any(path in whole or path.startswith(LOCAL + "/") for path in dotted)
+        return self._of_index().holds_local
+
+    def _of_index(self) -> _Index:
+        return self.memory.of(_Index.of, self.repository.snapshot())
 
     def _named(self, named: str, paths: tuple[str, ...]) -> str:
         by_stem = [one for one in paths if one.rsplit("/", 1)[-1].removesuffix(".json") == named]
@@ -170,3 +188,20 @@ class Opened:
         if key not in self._signatures:
             self._signatures[key] = signing.check(content, entry.signature or "", entry.key or "")
         return dataclasses.replace(entry, signature_state=self._signatures[key])
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """What a look asks of git's index, which may be long: read once while it is the same."""
+
+    workflows: tuple[str, ...]
+    holds_local: bool
+
+    @classmethod
+    def of(cls, snapshot: GitSnapshot) -> Self:
+        named = (path for path in snapshot.index if path.endswith("/" + DEFAULT))
+        workflows = (path for path in sorted(named) if not path.startswith(".vaibify/"))
+        dotted = (path.casefold() for path in snapshot.index if path[0] == ".")
+        whole = (".vaibify", LOCAL)  # an entry of that name is a link or a submodule
+        local = any(path in whole or path.startswith(LOCAL + "/") for path in dotted)
+        return cls(tuple(workflows), local)

@@ -16,8 +16,8 @@ class RunOptions:
     ``workflow`` is the workflow file's repository path. ``jobs`` None: as the workflow says, else
     the engine's processors. ``engine`` is docker, local, auto (docker where an image is pinned) or
     any (the same, and local where no container can be had); ``tier`` is the local engine's.
-    ``tests`` False: steps only. ``tests_only``: the tests of the steps selected, alone;
-    ``category`` narrows them.
+    ``interactive``: a person is there for the steps that need one. ``tests`` False: steps only.
+    ``tests_only``: the tests of the steps selected, alone; ``category`` narrows them.
     """
 
     workflow: str
@@ -31,6 +31,7 @@ class RunOptions:
     sealed: bool = False
     clean: bool = False
     twice: bool = False
+    interactive: bool = False
     tests: bool = True
     tests_only: bool = False
     category: str | None = None

@@ -11,7 +11,7 @@ from vaibify_lab.engines.image.inside import Inside
 from vaibify_lab.engines.image.registry import LocalImage
 from vaibify_lab.envelope import environment
 from vaibify_lab.envelope.environment import EnvironmentFile, SystemTools
-from vaibify_lab.envelope.manifest import format_manifest, parse_manifest
+from vaibify_lab.envelope.manifest import format_manifest
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.runs.enveloping import MANIFEST, read_environment, write_environment
 from vaibify_lab.runs.look import LOCK
@@ -85,10 +85,8 @@ def refresh_lines(opened: Opened, paths: Iterable[str]) -> None:
 
     A manifest that is not there, or that its reader refuses, is left as it is.
     """
-    if opened.tree.lstat(MANIFEST) is None:
-        return
-    manifest = parse_manifest(opened.tree.read(MANIFEST))
-    if manifest.problems:
+    manifest = opened.manifest()
+    if manifest is None or manifest.problems:
         return
     listed = {entry.path: entry.sha256 for entry in manifest.entries}
     now = hash_many(opened.tree, list(paths))

@@ -43,8 +43,12 @@ def plan(
     selection: Selection,
     *,
     plot_only: bool = False,
+    attended: bool = True,
 ) -> tuple[Planned, ...]:
     """Return every step that the selection touches, parents first.
+
+    ``attended``: a person is there for interactive steps. Without one they are run as little as
+    can be, and where one is needed all the same the scheduler says so.
 
     Raises
     ------
@@ -69,6 +73,11 @@ def plan(
             if slug in selection.steps and action is not None:
                 raise UsageError(f"step {slug!r} {text}", where=workflow.path, action=action)
             planned.append(Planned(slug, "skip", text))
+        elif step.interactive and not attended:
+            if slug in selection.steps:
+                text = f"step {slug!r} is done by a person, and nobody is there"
+                raise UsageError(text, where=workflow.path, action=on_a_terminal(slug))
+            planned.append(_if_needed(slug, by_slug[slug]))
         elif wanted[slug] == "run":
             planned.append(Planned(slug, "run", _why_asked(selection, slug)))
         else:
@@ -81,9 +90,10 @@ def _unfit(step: Step, plot_only: bool) -> tuple[str, str | None] | None:
     """Return why a step cannot be run, and what to do about it (None: preflight says that)."""
     if not step.enabled:
         return "is disabled", "set bEnabled to true"
-    if step.interactive or step.notebook:
-        kind = "interactive" if step.interactive else "a notebook"
-        return f"is {kind}, which this version cannot run yet", None
+    if step.notebook and not step.interactive:
+        return "is a notebook, which this version cannot run yet", None
+    if plot_only and step.interactive:
+        return "is done by a person, who makes all its files", "run it without --plot-only"
     if plot_only and not (step.plot_commands and step.plot_files):
         return "makes no plots by saPlotCommands and saPlotFiles", "run it without --plot-only"
     return None
@@ -132,6 +142,11 @@ def _without_idle_ends(
         else:
             found.append(one)
     return tuple(found)
+
+
+def on_a_terminal(slug: str) -> str:
+    """Return how a step that needs a person is run."""
+    return f"on a terminal: jupyter vaibify run {slug}"
 
 
 def nested(mine: Sequence[str], others: Sequence[str]) -> bool:

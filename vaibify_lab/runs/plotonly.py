@@ -27,7 +27,7 @@ def kept_data(context: RunContext, step: Step, passed: RunRecord | None) -> dict
     if passed is None:
         return Reason("data-stale", "has never passed, so it has no data to plot", None, action)
     data = _without_plots(step)
-    code = frozenset(context.observer.code_of(data).files)
+    code = frozenset(context.observer.scout.code_of(data).files)
     count = len(step.data_commands)
     before = dataclasses.replace(
         passed,

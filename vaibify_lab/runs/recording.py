@@ -24,6 +24,7 @@ class Attempt:
     shallow: bool = False
     dirty: tuple[str, ...] = ()
     sealed: bool = False
+    done_by: str | None = None
 
 
 def record_of(
@@ -63,6 +64,7 @@ def record_of(
         network_isolation=context.project.network_isolation,
         sealed=passed and attempt.sealed,
         plot_only=context.options.plot_only,
+        done_by=attempt.done_by,
         seed=seed_of(context.workflow, step, verdict.pins.inputs),
         source_date_epoch=around.epoch,
         host=around.host,
@@ -79,7 +81,10 @@ def record_of(
     )
 
 
-def _fingerprint(context: RunContext, step: Step, pins: Pins) -> str:
+def _fingerprint(context: RunContext, step: Step, pins: Pins) -> str | None:
+    """Return the run's name; None for what a person did, which no name can stand for."""
+    if step.interactive:
+        return None
     around = Circumstances(
         inputs=pins.inputs,
         code=pins.code,

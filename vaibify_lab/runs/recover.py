@@ -77,7 +77,7 @@ def _restore(aside: Aside, journal: JournalWriter) -> None:
 
 def _record_loss(opened: Opened, run: Unfinished, journal: JournalWriter) -> None:
     """Write the records that the lost runner could not: its steps were interrupted."""
-    running = [slug for slug, state in run.states.items() if state == "running"]
+    running = run.begun
     try:
         workflow = opened.workflow(str(run.started.get("workflow", "")))
     except VaibifyError as error:

@@ -16,14 +16,16 @@ from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.child import REQUEST
 from vaibify_lab.runs.explain import tail
 from vaibify_lab.runs.journal import RUNS, RunFolder, new_run_id, read_events
+from vaibify_lab.runs.live import current_run, is_ended
 from vaibify_lab.runs.options import RunOptions
 
 GITIGNORE = ".vaibify/.gitignore"
 _FIRST_EVENT_SECONDS = 30.0
+_PAUSE_SECONDS = 0.01
 
 
 def start_run(tree: Tree, options: RunOptions, person: str) -> RunFolder:
-    """Start a detached runner and return once it has said its first word.
+    """Start a detached runner and return once whoever looks sees its run, or its refusal.
 
     Raises
     ------
@@ -45,8 +47,15 @@ def start_run(tree: Tree, options: RunOptions, person: str) -> RunFolder:
             raise _did_not_start(folder)
         if time.monotonic() > deadline:
             raise CannotCheck("the runner says nothing", where=str(folder.path / "runner.log"))
-        time.sleep(0.01)
+        time.sleep(_PAUSE_SECONDS)
+    # After its first word it mends what a lost run left, and only then its run is the current one.
+    while not (_is_seen(tree, folder) or runner.poll() is not None):
+        time.sleep(_PAUSE_SECONDS)
     return folder
+
+
+def _is_seen(tree: Tree, folder: RunFolder) -> bool:
+    return current_run(tree.root) == folder or is_ended(folder)
 
 
 def _did_not_start(folder: RunFolder) -> ToolFailed:

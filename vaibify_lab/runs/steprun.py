@@ -28,6 +28,7 @@ from vaibify_lab.runs.journal import now
 from vaibify_lab.runs.judge import Consumption, Judge, Seal, Verdict
 from vaibify_lab.runs.launching import fresh_state, launch_and_wait, resources_of
 from vaibify_lab.runs.recording import Attempt, record_of
+from vaibify_lab.runs.waiting import Wait
 from vaibify_lab.runs.writable import make_ready, require_git_apart, writable_folders
 from vaibify_lab.runs.writes import stamps
 
@@ -77,7 +78,8 @@ class StepRun:
         except Refused as refused:
             return Verdict("failed", refused.reason)
         except VaibifyError as error:
-            text = f"could not be run: {error.where or 'it'} {error.text}"
+            said = f"{error.where} {error.text}" if error.where else error.text
+            text = f"could not be run: {said}"
             return Verdict("failed", Reason(error.code, text, error.where, error.action))
         finally:
             if self._stage is not None:
@@ -156,11 +158,25 @@ class StepRun:
         )
         launch = self._launch(tree, root, consumed, guard.shields())
         context.journal.write("stepStarted", step=step.slug)
-        ended, timed_out = launch_and_wait(context, launch, step.slug, step.timeout_seconds)
+        person = Wait(context, step, root) if step.interactive else None
+        ended, timed_out = launch_and_wait(context, launch, step.slug, step.timeout_seconds, person)
         seal = Seal(tree, frozenset(held)) if self._stage else None
         verdict = Judge(
-            context, step, consumed, made, kept, guard, ended, timed_out, launch.state, root, seal
+            context,
+            step,
+            consumed,
+            made,
+            kept,
+            guard,
+            ended,
+            timed_out,
+            launch.state,
+            root,
+            seal,
+            person,
         ).verdict()
+        if person is not None and person.word == "complete":
+            self._attempt = dataclasses.replace(self._attempt, done_by=person.by)
         if self._stage is not None and verdict.outcome == "passed":
             self._stage.bring_home(made)
         return verdict
@@ -179,7 +195,8 @@ class StepRun:
     ) -> Launch:
         context, step = self.context, self.step
         plots_only = context.options.plot_only
-        commands = as_run(step.plot_commands if plots_only else step.commands, root, context.cores)
+        declared = step.plot_commands if plots_only else step.commands
+        commands = () if step.interactive else as_run(declared, root, context.cores)
         self._attempt = dataclasses.replace(
             self._attempt,
             commands_run=commands,
@@ -204,6 +221,7 @@ class StepRun:
             state=fresh_state(context.folder.step(step.slug)),
             read_only={**(self._stage.laid_in if self._stage else {}), **shields},
             resources=resources_of(step),
+            for_terminals=step.interactive,
         )
 
     def _undo(self, made: Sequence[str]) -> None:

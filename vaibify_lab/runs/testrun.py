@@ -89,6 +89,7 @@ class TestRun:
             faults, _ = guard.look()
         found = session.results(commands, exchange, _why_early(ended, timed_out))
         delete(exchange)  # it may hold anything, and no one needs it any more
+        found = _doubted(found) if ended.out_of_memory else found
         cut_short = ended.lost or (ended.stopped and not timed_out)
         return (_all_failed(found, faults) if faults else found), cut_short
 
@@ -136,7 +137,7 @@ class TestRun:
         groups = (
             observer.expand(step.outputs),
             observer.expand((*step.inputs, *step.test_inputs)),
-            observer.test_files(step),
+            observer.scout.test_files(step),
         )
         states = observer.cache.observe({path: None for group in groups for path in group})
         return Hashes(
@@ -196,6 +197,17 @@ def _all_failed(found: Results, faults: Sequence[Reason]) -> Results:
     text = f"the tests did what they may not: {faults[0].text}"
     return {
         name: dataclasses.replace(result, outcome="failed", detail=text)
+        for name, result in found.items()
+    }
+
+
+def _doubted(found: Results) -> Results:
+    """Believe no pass of tests that went on after a process of theirs was killed."""
+    text = "one of their processes ran out of memory and was killed"
+    return {
+        name: dataclasses.replace(result, outcome="unknown", detail=text)
+        if result.outcome == "passed"
+        else result
         for name, result in found.items()
     }
 

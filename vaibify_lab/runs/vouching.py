@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from vaibify_lab.core.errors import BytesChanged, NotPassed, ToolFailed, ToolMissing, UsageError
+from vaibify_lab.core.errors import (
+    BytesChanged,
+    NotPassed,
+    ToolFailed,
+    ToolMissing,
+    UsageError,
+    VaibifyError,
+)
 from vaibify_lab.core.facts import RunRecord, SignOff, SignOffs
-from vaibify_lab.files import signing
+from vaibify_lab.core.model import Step
+from vaibify_lab.core.paths import is_within
+from vaibify_lab.files import keeping, signing
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs import turning
@@ -94,8 +105,20 @@ def sign_off(
     old = store.load([seen.slug]).sign_offs.get(seen.slug)
     earlier = old.entries if isinstance(old, SignOffs) else ()
     store.write_sign_offs(SignOffs(workflow.stem, seen.slug, (*earlier, entry)))
+    _keep_plots(opened, workflow.by_slug[seen.slug], seen.hashes)
     turning.envelope_if_turned_green(opened, before)
     return entry
+
+
+def _keep_plots(opened: Opened, step: Step, hashes: Mapping[str, str]) -> None:
+    """Keep the plots that were signed, so that they can be shown beside later ones."""
+    for path, sha256 in hashes.items():
+        if not any(is_within(path, one) for one in step.plot_files):
+            continue
+        with suppress(VaibifyError):  # too large, or gone meanwhile: it is a view and no fact
+            data = opened.tree.read(path, keeping.LARGEST)
+            if hashlib.sha256(data).hexdigest() == sha256:
+                keeping.keep(data)
 
 
 def _require_seen(opened: Opened, workflow_path: str, seen: ToSign) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from vaibify_lab.core.errors import ReviewerMode
 from vaibify_lab.core.report import StepReport
 from vaibify_lab.events import Emitter
 from vaibify_lab.runs.journal import RUNS, RunFolder
+from vaibify_lab.serving.jobs import Jobs
 from vaibify_lab.serving.poll import Answer, Poll
 from vaibify_lab.serving.shelf import Entry, Shelf
 from vaibify_lab.serving.watch import Watches
@@ -41,11 +41,14 @@ class Settings:
 class Bench:
     """What the handlers work at."""
 
-    def __init__(self, shelf: Shelf, settings: Settings, emitter: Emitter) -> None:
+    def __init__(
+        self, shelf: Shelf, settings: Settings, emitter: Emitter, log: Callable[[str], None]
+    ) -> None:
         self.shelf = shelf
         self.settings = settings
         self.emitter = emitter
         self.watches = Watches(emitter)
+        self.jobs = Jobs(log)
         self._polls: dict[str, Poll] = {}
 
     def poll(self, entry: Entry) -> Poll:
@@ -55,26 +58,16 @@ class Bench:
             kept = self._polls[entry.id] = Poll(self.shelf, entry, self._changed)
         return kept
 
-    def require_recording(self) -> None:
-        """Refuse to record anything in a project on a reviewer's server.
-
-        Raises
-        ------
-        ReviewerMode
-        """
-        if self.settings.reviewer:
-            text = "this server is in reviewer mode, which records nothing in the project"
-            raise ReviewerMode(text, action="start Jupyter without it to work on the project")
-
     async def close(self) -> None:
         """Let go of what belongs to the server; runs go on."""
         await self.watches.close()
+        await self.jobs.close()
 
     async def saved(self, contents: str) -> None:
         """Tell the bus that a notebook of a project was saved."""
         here = await self.shelf.here(contents)
         for entry in here.entries:
-            self.emitter.notebook(entry.id, here.place.contents, here.path or "")
+            self.emitter.notebook(entry.id, here.contents, here.path or "")
 
     def _changed(self, entry: Entry, answer: Answer, steps: list[StepReport]) -> None:
         for step in steps:

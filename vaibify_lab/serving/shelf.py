@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from vaibify_lab.core.errors import UnknownProject, VaibifyError
+from vaibify_lab.files.git import Repository
 from vaibify_lab.project import Project
 from vaibify_lab.runs.opened import Opened
-from vaibify_lab.serving.places import Place, ServerRoot, enclosing, project_id
+from vaibify_lab.serving.places import Place, ServerRoot, enclosing, project_id, without_drive
 from vaibify_lab.serving.shared import Shared
-from vaibify_lab.serving.walk import find_repositories
+from vaibify_lab.serving.walk import Limits, find_repositories
 
 _Value = TypeVar("_Value")
 _Identity = tuple[int, int, int, int]
@@ -90,20 +91,23 @@ class Found:
 class Here:
     """Where a file or folder of the contents API belongs: ``path`` below the repository's root."""
 
-    place: Place
+    contents: str
     path: str | None
-    entries: tuple[Entry, ...]
     error: VaibifyError | None
+    found: Found
+    entries: tuple[Entry, ...] = ()
 
 
 class Shelf:
     """What the server keeps of its projects. ``instance`` names this server process."""
 
-    def __init__(self, root: ServerRoot) -> None:
+    def __init__(self, root: ServerRoot, limits: Limits) -> None:
         self.root = root
+        self._limits = limits
         self.instance = secrets.token_hex(8)
         self._shelved: dict[Path, Shelved] = {}
         self._entries: dict[str, Entry] = {}
+        self._asked: list[Path] = []
         self._search = Shared(self._searched)
 
     async def find(self) -> Found:
@@ -134,16 +138,35 @@ class Shelf:
     async def here(self, contents: str) -> Here:
         """Return to which repository a contents path belongs."""
         found = await self.find()
-        place = await asyncio.to_thread(self.root.place, contents)
+        plain = without_drive(contents).strip("/")
         try:
-            repository = await asyncio.to_thread(enclosing, place)
+            place, repository = await asyncio.to_thread(self._located, contents)
         except VaibifyError as error:
-            return Here(place, None, (), error)
-        if repository.root not in self._shelved:
-            return Here(place, None, (), self.root.above(repository.root))
+            return Here(plain, None, error, found)
+        if repository.root not in self._shelved:  # too deep, or in a folder that is passed over
+            self._asked.append(repository.root)
+            found = await self.find()
         path = place.disk.relative_to(repository.root).as_posix()
         entries = tuple(one for one in found.entries if one.root == repository.root)
-        return Here(place, "" if path == "." else path, entries, None)
+        return Here(plain, "" if path == "." else path, None, found, entries)
+
+    async def repository_of(self, contents: str) -> Repository:
+        """Return the repository of a file or folder.
+
+        Raises
+        ------
+        NotARepository, RepositoryAboveRoot
+        """
+        await self.find()
+        return (await asyncio.to_thread(self._located, contents))[1]
+
+    def _located(self, contents: str) -> tuple[Place, Repository]:
+        place = self.root.place(contents)
+        repository = enclosing(place)
+        within = self.root.contents_of(repository.root) is not None
+        if not within and repository.root not in self._shelved:
+            raise self.root.above(repository.root)
+        return place, repository
 
     async def _searched(self) -> Found:
         found = await asyncio.to_thread(self._look_for_them)
@@ -152,11 +175,15 @@ class Shelf:
         return found
 
     def _look_for_them(self) -> Found:
-        walk = find_repositories(self.root.path)
+        walk = find_repositories(self.root.path, self._limits)
+        for root in self._asked:
+            walk.found.setdefault(root, self.root.contents_of(root) or "")
         refused = [*self._above()]
         shelved: list[Shelved] = []
         entries: list[Entry] = []
         for folder, contents in walk.found.items():
+            if not folder.is_dir():
+                continue
             try:
                 one = self._shelve(folder, contents)
                 entries += _entries(one)

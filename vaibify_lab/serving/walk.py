@@ -14,6 +14,14 @@ DEEPEST = 5
 _PASSED_OVER = frozenset({"node_modules", "__pycache__", "site-packages", "venv"})
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far a search goes."""
+
+    folders: int = MOST_FOLDERS
+    depth: int = DEEPEST
+
+
 @dataclass(slots=True)
 class Walk:
     """What a search found: contents path by canonical folder; whether it saw everything."""
@@ -22,7 +30,7 @@ class Walk:
     complete: bool = True
 
 
-def find_repositories(root: Path) -> Walk:
+def find_repositories(root: Path, limits: Limits) -> Walk:
     """Look for folders that hold a ``.git`` below a canonical root, itself included.
 
     Breadth first, so that a limit costs the deepest. Links to folders are followed, as the contents
@@ -34,7 +42,7 @@ def find_repositories(root: Path) -> Walk:
     linked: deque[tuple[str, int]] = deque()
     while plain or linked:
         contents, depth = (plain or linked).popleft()
-        if len(seen) >= MOST_FOLDERS:
+        if len(seen) >= limits.folders:
             walk.complete = False
             break
         place = root / contents
@@ -44,7 +52,7 @@ def find_repositories(root: Path) -> Walk:
             walk.found[place.resolve()] = contents
             continue
         for name, is_link in _folders(place):
-            if depth == DEEPEST:
+            if depth == limits.depth:
                 walk.complete = False
                 break
             below = f"{contents}/{name}" if contents else name

@@ -1,28 +1,56 @@
-import { ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import {
+  ILayoutRestorer,
+  type JupyterFrontEnd,
+  type JupyterFrontEndPlugin
+} from '@jupyterlab/application';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
-import { SidePanel } from '@jupyterlab/ui-components';
-import { vaibifyIcon } from '../icon';
+import { CommandIDs } from '../ids';
+import { context } from '../look/hooks';
+import { VaibifyPanel } from '../panel/panel';
+import { IVaibify } from '../tokens';
 
 /** The side panel. */
 export const panelPlugin: JupyterFrontEndPlugin<void> = {
   id: 'vaibify-lab:panel',
   description: 'The Vaibify side panel.',
   autoStart: true,
+  requires: [IVaibify],
   optional: [ILayoutRestorer, ITranslator],
   activate: (
     app: JupyterFrontEnd,
+    model: IVaibify,
     restorer: ILayoutRestorer | null,
     translator: ITranslator | null
   ) => {
-    const trans = (translator ?? nullTranslator).load('vaibify_lab');
-    const panel = new SidePanel({ translator: translator ?? nullTranslator });
-    panel.id = 'vaibify-panel';
-    panel.title.icon = vaibifyIcon;
-    panel.title.caption = trans.__('Vaibify');
-    panel.node.setAttribute('role', 'region');
-    panel.node.setAttribute('aria-label', trans.__('Vaibify'));
-    panel.addClass('vb-Panel');
+    const language = translator ?? nullTranslator;
+    const trans = language.load('vaibify_lab');
+    const panel = new VaibifyPanel(context(model, app.commands, trans), language);
     restorer?.add(panel, panel.id);
-    app.shell.add(panel, 'left', { rank: 300 });
+    app.shell.add(panel, 'left', { rank: 300, type: 'Vaibify' });
+    app.commands.addCommand(CommandIDs.open, {
+      label: trans.__('Show the Vaibify Panel'),
+      describedBy: { args: { type: 'object', properties: {} } },
+      execute: () => app.shell.activateById(panel.id)
+    });
+    app.commands.addCommand(CommandIDs.log, {
+      label: trans.__('Show the Log of the Latest Run'),
+      describedBy: {
+        args: { type: 'object', properties: { run: { type: 'string' } } }
+      },
+      isEnabled: () => model.project.value !== null,
+      execute: async args => {
+        const project = model.project.value;
+        const run = args.run ? String(args.run) : project && (await latest(model, project.id));
+        if (project && run) {
+          model.live.follow(project.id, run);
+          panel.expand('log');
+        }
+      }
+    });
   }
 };
+
+async function latest(model: IVaibify, project: string): Promise<string | null> {
+  const { runs, current } = await model.api.runs(project);
+  return current ?? runs[runs.length - 1]?.run_id ?? null;
+}

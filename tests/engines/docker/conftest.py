@@ -21,6 +21,7 @@ from ..conftest import Lab
 from .private import PrivateEngine
 
 SCRIPT = Path(__file__).parents[3] / ".ci" / "engine"
+OTHERS = "meanwhile this machine killed a process for want of memory"
 SMALL = ("bash", "cat", "chmod", "head", "ls", "mkdir", "seq", "sleep", "touch")
 
 
@@ -40,10 +41,9 @@ class ContainerLab(Lab):
 
 def plain(ended: Ended | None) -> Ended | None:
     """Return it without the note that another test had this machine kill for want of memory."""
-    note = "meanwhile this machine killed a process for want of memory"
     if ended is None:
         return None
-    return replace(ended, detail=ended.detail.removesuffix(note).removesuffix("; "))
+    return replace(ended, detail=ended.detail.removesuffix(OTHERS).removesuffix("; "))
 
 
 @pytest.fixture(scope="session")

@@ -5,15 +5,19 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from vaibify_lab.core.errors import EngineUnfit, ToolMissing
 from vaibify_lab.engines.base import Ended, Resources, bash_script
 from vaibify_lab.engines.docker.engine import DockerEngine
+from vaibify_lab.engines.docker.inspected import Container
 
 from ..conftest import wait_for
-from .conftest import ContainerLab, Make, plain
+from .conftest import OTHERS, ContainerLab, Make, plain
 
 EAT = "python3 -c 'b = []\nwhile True: b.append(bytearray(10_000_000))'"
 LITTLE = Resources(memory_megabytes=64)
@@ -123,6 +127,27 @@ def test_d09_killed_by_itself_is_not_out_of_memory(lab: ContainerLab) -> None:
     assert (ran.ended.returncode, ran.ended.out_of_memory) == (137, False)
 
 
+def test_d09_where_the_engine_keeps_no_note_of_it_the_machine_s_own_count_speaks(
+    lab: ContainerLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Podman, and Docker where its helper cannot see a control group (both were met)."""
+    real = Container.of
+
+    def without(value: Mapping[str, Any]) -> Container:
+        return replace(real(value), out_of_memory=False)
+
+    monkeypatch.setattr(Container, "of", without)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(lab.base / "cache"))
+    itself = lab.run(EAT, resources=LITTLE)
+    swallowed = lab.run(f"{EAT}; exit 0", resources=LITTLE)
+    told = lab.engine.describe()
+    assert told["probe"]["memory_kill"] is False
+    assert "memory-kill" in [one["code"] for one in told["cannot_prevent"]]
+    assert (itself.ended.returncode, itself.ended.out_of_memory) == (137, True)
+    assert (swallowed.ended.returncode, swallowed.ended.out_of_memory) == (0, False)
+    assert swallowed.ended.detail == OTHERS
+
+
 def test_d09_a_container_that_somebody_removed_is_lost(lab: ContainerLab) -> None:
     handle, _ = lab.launch("sleep 600")
     subprocess.run(["docker", "rm", "-f", lab.name(1)], check=True, capture_output=True)
@@ -152,7 +177,7 @@ def test_an_image_for_another_processor_is_said_to_be(lab: ContainerLab, importe
 
 
 def test_graphics_cards_that_the_engine_cannot_give_are_an_error(lab: ContainerLab) -> None:
-    with pytest.raises(EngineUnfit, match="could not select device driver"):
+    with pytest.raises(EngineUnfit, match="this container engine has no graphics cards to give"):
         lab.launch("true", resources=Resources(gpus=1))
     assert list(lab.base.glob("state1*")) == [lab.base / "state1"]
     assert lab.engine.find(lab.base / "state1") is None

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from vaibify_lab.engines.docker.engine import DockerEngine
 from vaibify_lab.engines.docker.owner import owner_of
 
-from .conftest import ContainerLab
+from .conftest import ContainerLab, Make
 
 
 def test_the_environment_is_small_and_none_of_it_inherited(
@@ -78,6 +79,20 @@ def test_d06_files_belong_to_the_project_s_owner_and_not_to_the_image_s(lab: Con
         status = (lab.tree / path).stat()
         assert (status.st_uid, status.st_gid) == (1234, 1234)
     assert (shared / "z").stat().st_uid == 1234
+
+
+def test_d06_an_image_with_a_user_of_its_own_makes_files_of_the_owner_s(
+    lab: ContainerLab, imported: Make, small: dict[str, bytes]
+) -> None:
+    """Nor do its entry point, its working directory and its variables count for the step."""
+    changes = ["USER 1000:1000", 'ENTRYPOINT ["false"]', "WORKDIR /elsewhere", "ENV HOME=/root"]
+    lab.engine = DockerEngine(imported(small, [*changes, "ENV PATH=/usr/bin:/bin"]))
+    owned(lab, 1234)
+    ran = lab.run("pwd; echo $HOME; mkdir out/new; touch out/new/x")
+    assert (ran.ended.returncode, ran.err) == (0, b"")
+    assert ran.out.split() == [b"/workspace/project", b"/tmp/home"]
+    made = [lab.tree / "out/new", lab.tree / "out/new/x"]
+    assert {(one.stat().st_uid, one.stat().st_gid) for one in made} == {(1234, 1234)}
 
 
 def test_d06_a_folder_of_somebody_else_s_is_not_given_away(lab: ContainerLab) -> None:

@@ -92,13 +92,13 @@ def test_an_engine_that_lacks_what_steps_need_is_refused(name: str, text: str) -
 def test_a_lack_that_can_be_borne_is_on_record_and_refuses_what_needs_it(
     lab: ContainerLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    less = replace(ALL, memory_limit=False, no_network=False, exact_log=False)
+    less = replace(ALL, memory_limit=False, memory_kill=False, no_network=False, exact_log=False)
     monkeypatch.setattr("vaibify_lab.engines.docker.engine.probe", lambda *_: less)
     with pytest.raises(EngineUnfit, match="does not keep the network"):
         lab.launch("true", network=False)
     assert lab.run("true", network=True).ended.returncode == 0
     codes = [one["code"] for one in lab.engine.describe()["cannot_prevent"]]
-    assert codes == ["disk", "local-services", "new-git", "memory", "network", "log"]
+    assert codes == ["disk", "local-services", "new-git", "memory", "memory-kill", "network", "log"]
 
 
 def test_an_engine_whose_walls_do_not_hold_is_seen_through(

@@ -53,9 +53,9 @@ def test_d05_a_stopped_step_writes_nothing_afterwards(lab: ContainerLab) -> None
 
 def test_a_stop_reaches_the_step_s_programs_and_leaves_them_their_grace(lab: ContainerLab) -> None:
     code = (
-        "import signal, sys, time\n"
+        "import os, signal, sys, time\n"
         "def end(*_):\n"
-        '    time.sleep(0.5); print("tidied", flush=True); sys.exit(9)\n'
+        '    time.sleep(0.5); os.write(1, b"tidied"); sys.exit(9)\n'
         "signal.signal(signal.SIGTERM, end)\n"
         'print("ready", flush=True)\n'
         "time.sleep(600)"
@@ -64,7 +64,7 @@ def test_a_stop_reaches_the_step_s_programs_and_leaves_them_their_grace(lab: Con
     wait_for(lambda: (state / "stdout").read_bytes() == b"ready\n")
     handle.stop(grace=20)
     ended = wait_for(handle.poll, 10)
-    assert (state / "stdout").read_bytes() == b"ready\ntidied\n"
+    assert (state / "stdout").read_bytes() == b"ready\ntidied"
     assert (ended.returncode, ended.stopped) == (143, True)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 from pathlib import Path
 
+import docker
 import pytest
 
 from vaibify_lab.core.errors import MissingFile, UnsafePath
@@ -74,13 +76,27 @@ def test_a_file_laid_in_is_read_only(lab: ContainerLab) -> None:
     assert large.read_text() == "large\n"
 
 
-def test_no_network_when_it_is_off_and_some_when_it_is_on(lab: ContainerLab) -> None:
-    code = "import socket; socket.create_connection(('172.17.0.1', 5000), 2)"
-    off = lab.run(f'python3 -c "{code}"')
-    assert off.ended.returncode == 1
+def test_no_network_when_it_is_off_and_some_when_it_is_on(
+    lab: ContainerLab, client: docker.DockerClient
+) -> None:
+    """The same listener of this machine: no way to it, whichever, and a way."""
+    gateway = client.networks.get("bridge").attrs["IPAM"]["Config"][0]["Gateway"]
+    with socket.create_server((gateway, 0)) as there:
+        code = f"import socket; socket.create_connection({there.getsockname()!r}, 5)"
+        off = lab.run(f'python3 -c "{code}"')
+        on = lab.run(f'python3 -c "{code}"', network=True)
+    assert (off.ended.returncode, on.ended.returncode) == (1, 0)
     assert b"Network is unreachable" in off.err
-    on = lab.run("cat /proc/net/route", network=True)
-    assert len(on.out.splitlines()) > 1
+    look = "import os, socket; print(sorted(os.listdir('/sys/class/net')))\nfor kind, address in ("
+    look += "(socket.AF_INET, ('192.0.2.1', 9)), (socket.AF_INET6, ('2001:db8::1', 9))):\n"
+    look += "    try: print(socket.socket(kind, socket.SOCK_DGRAM).sendto(b'x', address))\n"
+    look += "    except OSError as error: print(error.strerror)\n"
+    look += "try: print(socket.gethostbyname('example.org'))\nexcept OSError: print('no name')"
+    told = lab.run(f'python3 -c "{look}"').out.decode().splitlines()
+    assert told[0] == "['lo']"
+    assert told[1] == "Network is unreachable"
+    assert told[2] in ("Network is unreachable", "Cannot assign requested address")
+    assert told[3] == "no name"
 
 
 def test_limits_really_hold(lab: ContainerLab) -> None:

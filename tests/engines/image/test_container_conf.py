@@ -61,6 +61,11 @@ def test_each_form_of_a_line():
         ("a|-oProxyCommand=x:y|main|reference", "url: expected https://"),
         ("a|../sibling|main|reference", "url: expected https://"),
         ("a|https://me:secret@example.org/x|main|reference", "url: holds a password or token"),
+        ("a|https://ghp_secret@example.org/x|main|reference", "url: holds a password or token"),
+        (
+            f"a|https://{'5ecret' * 8}@example.org/x|main|reference",
+            "url: holds a password or token",
+        ),
         (f"a|{URL}|-main|reference", "expected a branch, a tag or a commit, found '-main'"),
         (f"a|{URL}|a..b|reference", "expected a branch"),
         (f"a|{URL}|a b|reference", "expected a branch"),

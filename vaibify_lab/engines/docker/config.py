@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from vaibify_lab.engines.base import ON_STOP, Resources
+from vaibify_lab.engines.base import Resources
 from vaibify_lab.engines.docker.inspected import About, Mount
 from vaibify_lab.engines.docker.mounts import TEMPORARY
 
@@ -22,7 +22,12 @@ SPARE = 2**26
 # Without it docker's init passes a stop to the shell alone and not to the shell's programs.
 _TO_ALL = "TINI_KILL_PROCESS_GROUP"
 # A core dump would be an output that nobody declared.
-_BEFORE = f"ulimit -c 0; unset {_TO_ALL}; "
+BEFORE = f"ulimit -c 0; unset {_TO_ALL}; "
+# A step for terminals: waits without another program, and lets shells go before it ends.
+WAIT = (
+    "trap 'kill -HUP -1; read -rt 0.5 -u 3; exit 143' TERM; "
+    "exec 3<> <(:); while :; do read -rt 3600 -u 3; done"
+)
 _ODD = re.compile(r"[^A-Za-z0-9_.-]")
 
 
@@ -78,7 +83,7 @@ def config_of(order: Order, about: About) -> dict[str, Any]:
     return {
         "Image": order.image,
         "Entrypoint": ["bash"],
-        "Cmd": ["-c", f"{_BEFORE}{ON_STOP}{order.script}"],
+        "Cmd": ["-c", f"{BEFORE}{order.script}"],
         "User": "{}:{}".format(*order.owner),
         "WorkingDir": order.directory,
         "Env": [f"{name}={value}" for name, value in environment(order.environment).items()],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import select
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
 
 CHUNK = 2**18
 WAITING = 60  # seconds of waiting after which the engine is asked whether it lives
+FLAG = 1.0  # seconds by which the engine's note of a memory kill may come after the end
 NOT_FOUND, CONFLICT = 404, 409
 TAKEN = "name is already in use"  # Podman says it by words alone
+# Keys that would let go of a terminal: the usual ones, Ctrl-P first, are typed in shells.
+UNLIKELY_KEYS = "ctrl-^,ctrl-^,ctrl-^,ctrl-^"
 HEAD = 8  # bytes before each piece of an attached stream: its number, its length
 
 Stream = Literal["stdout", "stderr"]
@@ -74,6 +78,15 @@ class Daemon:
                 return Container.of(self._api.inspect_container(container))
         except NotThere:
             return None
+
+    def inspect_after_kill(self, container: str) -> Container | None:
+        """Return an ended container in which a process may have been killed for want of memory."""
+        until = time.monotonic() + FLAG
+        last = self.inspect(container)
+        while last is not None and not last.out_of_memory and time.monotonic() < until:
+            time.sleep(FLAG / 20)
+            last = self.inspect(container)
+        return last
 
     def find(self, label: str, value: str) -> list[str]:
         """Return the ids of all containers with this label, running or not."""
@@ -132,6 +145,40 @@ class Daemon:
         """Send a signal to a container's init, if it runs."""
         with suppress(EngineUnfit), asking(f"sending {name} to the step"):
             self._api.kill(container, name)
+
+    def pause(self, container: str) -> None:
+        """Freeze a container."""
+        with asking("freezing the step"):
+            self._api.pause(container)
+
+    def resume(self, container: str) -> None:
+        """Let a frozen container go on; one that is not frozen is no error."""
+        with suppress(EngineUnfit), asking("letting the step go on"):
+            self._api.unpause(container)
+
+    def exec_terminal(self, container: str, command: list[str], kind: str) -> tuple[str, Any]:
+        """Start a command with a terminal in a container; return its id and the connection."""
+        with asking("opening a terminal in the step"):
+            made = self._api.exec_create(
+                container,
+                command,
+                stdin=True,
+                tty=True,
+                environment={"TERM": kind},
+                detach_keys=UNLIKELY_KEYS,
+            )
+            return str(made["Id"]), self._api.exec_start(made["Id"], tty=True, socket=True)
+
+    def resize(self, execution: str, rows: int, columns: int) -> None:
+        """Tell a terminal how large it is; one that is gone is no error."""
+        with suppress(EngineUnfit), asking("telling the step's terminal its size"):
+            self._api.exec_resize(execution, height=rows, width=columns)
+
+    def execute(self, container: str, command: list[str]) -> None:
+        """Start a command in a container, and leave it to itself."""
+        with suppress(EngineUnfit), asking("running a command in the step"):
+            made = self._api.exec_create(container, command, stdout=False, stderr=False)
+            self._api.exec_start(made["Id"], detach=True)
 
     def remove(self, container: str) -> None:
         """Remove a container, killing what still runs; one that is gone is no error."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from vaibify_lab.core.errors import EngineLost, EngineUnfit
+from vaibify_lab.core.errors import EngineLost, EngineUnfit, NotPassed
 from vaibify_lab.engines import state_files, vetting
 from vaibify_lab.engines.base import Ended, Handle, Isolation, Launch
 from vaibify_lab.engines.docker import mounts, notes
@@ -19,6 +20,7 @@ from vaibify_lab.engines.docker.handle import DockerHandle, EndedHandle
 from vaibify_lab.engines.docker.owner import Owner, owner_inside, owner_of
 from vaibify_lab.engines.docker.probe import Probe, kept_or_made, probe, require_fit
 from vaibify_lab.engines.docker.starting import Starting
+from vaibify_lab.engines.docker.terminal import DockerTerminal
 from vaibify_lab.engines.docker.watch import Watch
 
 
@@ -128,8 +130,10 @@ class DockerEngine:
             raise EngineUnfit(text, where=self._where)
         vetting.lay_read_only(launch, by_link=False)
         owner = owner_of(launch.tree)
-        watch = Starting(self._daemon, self._about, self._image, owner).start(launch)
-        return _watched(launch.state, watch)
+        starting = Starting(
+            self._daemon, self._about, self._image, owner, infer=not found.memory_kill
+        )
+        return _watched(launch.state, starting.start(launch))
 
     def find(self, state: Path) -> Handle | None:
         """Find a step by its state folder; None if it was never started."""
@@ -145,6 +149,21 @@ class DockerEngine:
             return _watched(state, Watch(self._daemon, begun, None))
         gone = Ended(None, lost=True, detail="its container is gone")
         return EndedHandle(gone) if noted else None
+
+    def terminal(self, state: Path, kind: str, size: os.terminal_size) -> DockerTerminal:
+        """Open a shell in the container of a step that was launched for terminals.
+
+        Raises
+        ------
+        NotPassed
+            It does not run.
+        EngineUnfit, EngineLost
+        """
+        found = self._daemon.find(STATE, str(state.resolve()))
+        if not found or state_files.ended(state) is not None:
+            text = "no step waits for a terminal here: its container is gone"
+            raise NotPassed(text, where=str(state))
+        return DockerTerminal.open(self._daemon, found[0], kind, size)
 
     def _probe(self, beside: Path, owner: Owner) -> Probe:
         inside = owner_inside(self._about, owner)

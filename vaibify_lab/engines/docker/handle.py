@@ -26,6 +26,14 @@ class DockerHandle:
         (self._state / "stop").touch()
         self._watch.stop(max(0.0, grace))
 
+    def pause(self) -> None:
+        """Freeze the container."""
+        self._watch.pause()
+
+    def resume(self) -> None:
+        """Let a frozen container go on."""
+        self._watch.resume()
+
 
 class EndedHandle:
     """A step that has ended before it was found."""
@@ -39,3 +47,9 @@ class EndedHandle:
 
     def stop(self, grace: float = 2.0) -> None:
         """Nothing is left to stop."""
+
+    def pause(self) -> None:
+        """Nothing is left to freeze."""
+
+    def resume(self) -> None:
+        """Nothing is frozen."""

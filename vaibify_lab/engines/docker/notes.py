@@ -23,12 +23,15 @@ _ALWAYS = {
 }
 _UNLESS = {
     "memory_limit": ("memory", "this engine does not hold a memory limit"),
+    "memory_kill": (
+        "memory-kill",
+        "this engine does not tell of a kill for want of memory: it shows as exit status 137 only",
+    ),
     "process_limit": ("processes", "this engine does not limit the number of processes"),
     "no_network": ("network", "this engine does not keep the network from a step"),
     "exact_log": ("log", "should the runner die, bytes that are no text are lost from the log"),
 }
 _PODMAN = {
-    "memory-kill": "a kill for want of memory shows as exit status 137 only",
     "stop": "at a stop the shell alone is asked to end; its programs are killed",
 }
 
@@ -38,8 +41,17 @@ def scratch_of(state: Path) -> Path:
     return state.with_name(f"{state.name}.temporary")
 
 
-def begin(container: str, launch: Launch, about: About) -> Begun:
+def begin(container: str, launch: Launch, *, infer: bool) -> Begun:
     """Note in the state folder what a later process needs to find the step again.
+
+    Parameters
+    ----------
+    container : str
+        Its identity.
+    launch : Launch
+        The step.
+    infer : bool
+        The engine keeps no note of memory kills.
 
     Raises
     ------
@@ -51,12 +63,13 @@ def begin(container: str, launch: Launch, about: About) -> Begun:
         scratch=scratch_of(launch.state),
         log_limit=launch.log_limit,
         kills=processes.out_of_memory_kills(),
-        infer=about.product == "podman",
+        infer=infer,
     )
     values = {
         "container": container,
         "boot_id": processes.boot_id(),
         "kills": begun.kills,
+        "infer": infer,
         "log_limit": begun.log_limit,
     }
     Tree(launch.state).write(CONTAINER, jsonio.dumps(values))
@@ -79,6 +92,7 @@ def begun_before(container: str, state: Path, about: About) -> Begun:
             sure,
             log_limit=int(values["log_limit"]),
             kills=int(values["kills"]),
+            infer=values["infer"] is True,
             same_boot=values["boot_id"] == processes.boot_id(),
         )
     except (InvalidFile, KeyError, TypeError, ValueError):

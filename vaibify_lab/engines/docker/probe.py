@@ -20,7 +20,7 @@ from vaibify_lab.core.errors import EngineUnfit, InvalidFile, ToolMissing, Vaibi
 from vaibify_lab.engines.base import Resources
 from vaibify_lab.engines.docker.config import LABEL, PROCESSES, Order, config_of
 from vaibify_lab.engines.docker.daemon import STREAMS, Daemon
-from vaibify_lab.engines.docker.inspected import About, Image, Mount
+from vaibify_lab.engines.docker.inspected import About, Container, Image, Mount
 from vaibify_lab.engines.docker.mounts import TEMPORARY, WORKSPACE
 from vaibify_lab.engines.local import processes
 from vaibify_lab.engines.scratch import remove_tree
@@ -32,7 +32,7 @@ PATIENCE = 60.0  # seconds
 A_DAY = 86400.0
 STATUS = 3
 _ODD_BYTES = b"\xff\xfe\xc3("
-# Nothing but bash: an image need not hold more.
+# Nothing but bash: an image need not hold more. A child takes twice the memory that there is.
 _SCRIPT = r"""
 say() { echo "$1=$2"; }
 say token "$(<token)"
@@ -44,6 +44,7 @@ for one in /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes
   [ -r $one ] && say memory "$(<$one)"; done
 for one in /sys/fs/cgroup/pids.max /sys/fs/cgroup/pids/pids.max; do
   [ -r $one ] && say processes "$(<$one)"; done
+( LC_ALL=C; x=x; for n in {1..26}; do x=$x$x; done ) 2>/dev/null
 if [ -r /proc/net/route ]; then
   { read -r _; while read -r name _; do say route "$name"; done; } < /proc/net/route; fi
 if [ -r /proc/net/ipv6_route ]; then
@@ -66,6 +67,7 @@ class Probe:
     no_privileges: bool = False
     no_network: bool = False
     memory_limit: bool = False
+    memory_kill: bool = False
     process_limit: bool = False
     exit_status: bool = False
     exact_log: bool = False
@@ -152,8 +154,8 @@ def probe(
         for one in ("out", "out/kept", "tmp"):
             os.chown(place / one, host_uid, -1)
     try:
-        code, out = _run(daemon, _order(place, image, owner), about)
-        return _judged(place, token, host_uid, code, out)
+        ended, out = _run(daemon, _order(place, image, owner), about)
+        return _judged(place, token, host_uid, ended, out)
     except EngineUnfit as refusal:
         found = _refused(refusal, image, about)
         if found is None:
@@ -184,7 +186,7 @@ def _order(place: Path, image: Image, owner: tuple[int, int]) -> Order:
     )
 
 
-def _run(daemon: Daemon, order: Order, about: About) -> tuple[int, bytes]:
+def _run(daemon: Daemon, order: Order, about: About) -> tuple[Container, bytes]:
     name = f"vaibify-probe-{secrets.token_hex(8)}"
     container = daemon.create(name, config_of(order, about)) or name
     limit = Timer(PATIENCE, daemon.remove, [container])
@@ -194,14 +196,14 @@ def _run(daemon: Daemon, order: Order, about: About) -> tuple[int, bytes]:
         limit.start()
         daemon.wait(container)
         limit.cancel()
-        ended = daemon.inspect(container)
+        ended = daemon.inspect_after_kill(container)
         if ended is None:
             text = f"the container engine did not end a small container within {PATIENCE:g} s"
             raise EngineUnfit(text)
         heard = list(daemon.logs(container, follow=False))
         out, err = (b"".join(piece.get(one, b"") for piece in heard) for one in STREAMS)
         _require_bash(out, err)
-        return ended.exit_code, out
+        return ended, out
     finally:
         daemon.remove(container)
 
@@ -211,17 +213,18 @@ def _require_bash(out: bytes, err: bytes) -> None:
         raise EngineUnfit(err.decode("utf-8", "replace"))
 
 
-def _judged(place: Path, token: str, uid: int, code: int, out: bytes) -> Probe:
+def _judged(place: Path, token: str, uid: int, ended: Container, out: bytes) -> Probe:
     head, _, tail = out.rpartition(b"bytes=")
     pairs = [line.partition("=") for line in head.decode("utf-8", "replace").splitlines()]
     said = {name.rstrip(":"): value for name, _, value in pairs}
     return Probe(
         same_files=said.get("token") == token,
-        exit_status=code == STATUS,
+        exit_status=ended.exit_code == STATUS,
         exact_log=tail == _ODD_BYTES,
         read_only="token" in said and "open" not in said,
         no_network="token" in said and "route" not in said,
         memory_limit=said.get("memory") == str(MEGABYTES * 2**20),
+        memory_kill=ended.out_of_memory,
         process_limit=said.get("processes") == str(PROCESSES),
         no_privileges=_is_powerless(said),
         **_written(place / "out" / "said", token, uid),
@@ -240,12 +243,19 @@ def _written(path: Path, token: str, uid: int) -> dict[str, bool]:
         return {}
 
 
-def elsewhere(refusal: EngineUnfit) -> EngineUnfit:
-    """Say in plain words that an engine does not see our files, when that is its reason."""
-    if not any(one in refusal.text for one in _NO_SOURCE):
-        return refusal
-    text, action = _NEEDED["same_files"]
-    return EngineUnfit(text, action=action)
+def plainly(refusal: EngineUnfit) -> EngineUnfit:
+    """Say in plain words what an engine means that does not see our files, or has no such device.
+
+    Other refusals stay as they are.
+    """
+    if any(one in refusal.text for one in _NO_SOURCE):
+        text, action = _NEEDED["same_files"]
+        return EngineUnfit(text, action=action)
+    if "could not select device driver" in refusal.text:
+        text = "this container engine has no graphics cards to give"
+        action = "install what gives it them (nvidia-container-toolkit), or ask for no iGpus"
+        return EngineUnfit(text, action=action)
+    return refusal
 
 
 def _refused(refusal: EngineUnfit, image: Image, about: About) -> VaibifyError | None:

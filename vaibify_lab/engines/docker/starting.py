@@ -6,29 +6,36 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from vaibify_lab.core.errors import EngineLost, EngineUnfit, RunInProgress
 from vaibify_lab.engines import state_files
-from vaibify_lab.engines.base import Launch
+from vaibify_lab.engines.base import ON_STOP, Launch
 from vaibify_lab.engines.docker import mounts, notes
-from vaibify_lab.engines.docker.config import LABEL, STATE, Order, config_of, container_name
+from vaibify_lab.engines.docker.config import LABEL, STATE, WAIT, Order, config_of, container_name
 from vaibify_lab.engines.docker.daemon import Daemon
 from vaibify_lab.engines.docker.inspected import About, Image, Mount
 from vaibify_lab.engines.docker.owner import Owner, hand_over, owner_inside
-from vaibify_lab.engines.docker.probe import elsewhere
+from vaibify_lab.engines.docker.probe import plainly
 from vaibify_lab.engines.docker.watch import Watch
 from vaibify_lab.engines.scratch import remove_tree
 from vaibify_lab.files.tree import Tree
 
+_T = TypeVar("_T")
+
 
 @dataclass(frozen=True, slots=True)
 class Starting:
-    """Starts steps of one image on one engine, as one user."""
+    """Starts steps of one image on one engine, as one user.
+
+    ``infer``: the engine keeps no note of memory kills.
+    """
 
     daemon: Daemon
     about: About
     image: Image
     owner: Owner
+    infer: bool
 
     def start(self, launch: Launch) -> Watch:
         """Start a vetted step; whatever fails, nothing of it is left.
@@ -52,10 +59,10 @@ class Starting:
             undo.callback(self._remove, container)
             self._compare(container, wanted)
             undo.callback((launch.state / notes.CONTAINER).unlink, missing_ok=True)
-            begun = notes.begin(container, launch, self.about)
+            begun = notes.begin(container, launch, infer=self.infer)
             watch = Watch(self.daemon, begun, self.daemon.attach(container))
             mounts.require_same(before, wanted)
-            self.daemon.start(container)
+            _plainly(lambda: self.daemon.start(container))
             mounts.require_same(before, wanted)
             undo.pop_all()
         return watch
@@ -75,7 +82,7 @@ class Starting:
     def _create(self, launch: Launch, wanted: tuple[Mount, ...]) -> str | None:
         """Create the container; None when the same launch has made it already."""
         name, config = container_name(launch.run_id, launch.slug), self._config(launch, wanted)
-        container = self._made(lambda: self.daemon.create(name, config))
+        container = _plainly(lambda: self.daemon.create(name, config))
         if container is not None:
             return container
         other = self.daemon.inspect(name)
@@ -87,16 +94,10 @@ class Starting:
                 text = f"the container {name} runs this step already"
                 raise RunInProgress(text, where=state, action=f"docker rm -f {name}")
             self.daemon.remove(other.identity)
-        container = self._made(lambda: self.daemon.create(name, config))
+        container = _plainly(lambda: self.daemon.create(name, config))
         if container is None:
             raise RunInProgress(f"another container took the name {name}", where=launch.slug)
         return container
-
-    def _made(self, create: Callable[[], str | None]) -> str | None:
-        try:
-            return create()
-        except EngineUnfit as refusal:
-            raise elsewhere(refusal) from None
 
     def _adopted(self, launch: Launch) -> Watch:
         name = container_name(launch.run_id, launch.slug)
@@ -117,7 +118,7 @@ class Starting:
         place = mounts.seen_at(launch.project_name)
         order = Order(
             image=self.image.identity,
-            script=launch.script,
+            script=WAIT if launch.for_terminals else f"{ON_STOP}{launch.script}",
             directory=f"{place}/{launch.directory}".rstrip("/"),
             mounts=wanted,
             environment=launch.environment,
@@ -132,3 +133,10 @@ class Starting:
             log_limit=launch.log_limit,
         )
         return config_of(order, self.about)
+
+
+def _plainly(call: Callable[[], _T]) -> _T:
+    try:
+        return call()
+    except EngineUnfit as refusal:
+        raise plainly(refusal) from None

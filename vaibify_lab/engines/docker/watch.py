@@ -27,7 +27,6 @@ BY_ENGINE = (KILLED, 143, 255)  # what a step gets when its engine ends with it
 REMOVING = ("removing", "dead")
 RETURNING = 30.0  # seconds in which an engine that is started anew may come back
 BEGINNING = 10.0  # seconds after which a container that nobody started is given up
-FLAG = 1.0  # seconds by which the engine's note of a memory kill may come after the end
 PAUSE = 0.2
 
 
@@ -87,8 +86,20 @@ class Watch:
         if first:
             threading.Thread(target=self._end, daemon=True, name="vaibify-stop").start()
 
+    def pause(self) -> None:
+        """Freeze the container, unless it is to end."""
+        with self._lock:
+            if self._deadline is None:
+                self._daemon.pause(self._begun.container)
+
+    def resume(self) -> None:
+        """Let a frozen container go on."""
+        self._daemon.resume(self._begun.container)
+
     def _end(self) -> None:
         """Ask, wait, kill; again and again should the engine be away for a while."""
+        with suppress(EngineLost):  # what is frozen takes no signal
+            self.resume()
         self._signal("SIGTERM")
         while not self._over.wait(PAUSE / 4):
             if time.monotonic() >= (self._deadline or 0.0):
@@ -227,11 +238,9 @@ class Watch:
 
     def _with_late_flag(self, last: Container, doubt: bool) -> Container:
         """Look again while something was killed for want of memory and the flag may be late."""
-        until = time.monotonic() + FLAG
-        while doubt and not last.out_of_memory and time.monotonic() < until:
-            time.sleep(PAUSE / 4)
-            last = self._daemon.inspect(self._begun.container) or last
-        return last
+        if not doubt or last.out_of_memory:
+            return last
+        return self._daemon.inspect_after_kill(self._begun.container) or last
 
 
 def _joined(*said: str) -> str:

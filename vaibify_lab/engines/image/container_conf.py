@@ -25,7 +25,10 @@ _FOLDER = re.compile(r"/[!-~]{1,2000}")
 _REF = re.compile(r"[A-Za-z0-9_][\w./+@=#-]{0,249}")
 _BAD_REF = re.compile(r"\.\.|//|@\{|/\.|\.lock(?:/|$)|[./]$")
 _DESTINATION = re.compile(r"[\w.+-]+(?:/[\w.+-]+)*", re.ASCII)
-_SECRET = re.compile(r"\w+://[^/@]*:[^/@]*@")
+# A password, or a token in the place of a name: they are long, or begin as the well-known do.
+_SECRET = re.compile(
+    r"\w+://(?:[^/@]*:[^/@]*|[^/@]{36,}|(?:gh[a-z]|github_pat|glpat|hf)[_-][^/@]*)@"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from vaibify_lab.core.errors import InvalidFile
 from vaibify_lab.core.paths import shown
@@ -32,7 +32,12 @@ _CHECK = (
 
 
 def write_dockerfile(
-    settings: ImageSettings, base: str, sources: Sequence[Resolved], *, with_lock: bool
+    settings: ImageSettings,
+    base: str,
+    sources: Sequence[Resolved],
+    *,
+    with_lock: bool,
+    built_with_lock: Collection[str] = (),
 ) -> str:
     """Return the Dockerfile's text.
 
@@ -46,8 +51,10 @@ def write_dockerfile(
         Repositories, in container.conf's order.
     with_lock : bool
         There is a requirements.lock to install.
+    built_with_lock : collection of str
+        Names of repositories that are built with the lock's packages and nothing else.
     """
-    python = with_lock or any(_installs(one) for one in sources)
+    python = with_lock or any(one.installs for one in sources)
     lines = [
         f"# Written by `jupyter vaibify build` from {settings.base}; a Dockerfile of your own",
         "# beside workflow.json would be used instead.",
@@ -59,13 +66,9 @@ def write_dockerfile(
         *(_lock(settings.pip_flags) if with_lock else ()),
     ]
     for one in sources:
-        lines += _source(one, settings.workspace)
+        lines += _source(one, settings.workspace, with_tools=one.line.name not in built_with_lock)
     lines += [f"WORKDIR {settings.workspace}", f"USER {settings.user}", 'CMD ["bash"]']
     return "".join(f"{line}\n" for line in lines)
-
-
-def _installs(source: Resolved) -> bool:
-    return source.line.method in ("pip_editable", "pip_no_deps", "c_and_pip")
 
 
 def _system(packages: Sequence[str]) -> Iterator[str]:
@@ -106,17 +109,18 @@ def _lock(flags: Sequence[str]) -> Iterator[str]:
     yield f"RUN {_PIP} --require-hashes{more} -r {PYTHON_HOME}/{LOCK}"
 
 
-def _source(source: Resolved, workspace: str) -> Iterator[str]:
+def _source(source: Resolved, workspace: str, *, with_tools: bool) -> Iterator[str]:
     line = source.line
     place = f"{workspace}/{line.destination}"
     yield f"COPY {SOURCES}/{line.name}/ {place}/"
     at = f": {line.name} {source.commit}"
+    pip = f"{_PIP} --no-deps" if with_tools else f"{_PIP} --no-deps --no-build-isolation"
     if line.method == "pip_editable":
-        yield f"RUN {at} && {_PIP} --no-deps --editable {place}"
+        yield f"RUN {at} && {pip} --editable {place}"
     elif line.method == "pip_no_deps":
-        yield f"RUN {at} && {_PIP} --no-deps {place}"
+        yield f"RUN {at} && {pip} {place}"
     elif line.method == "c_and_pip":
-        yield f"RUN {at} && make -C {place} && {_PIP} --no-deps --editable {place}"
+        yield f"RUN {at} && make -C {place} && {pip} --editable {place}"
     else:
         yield f"RUN {at}"
     if line.method in ("c_and_pip", "scripts_only"):

@@ -45,6 +45,11 @@ class Resolved:
         """Tell whether the ref is one that is meant to move."""
         return self.kind == "branch"
 
+    @property
+    def installs(self) -> bool:
+        """Tell whether pip installs it."""
+        return self.line.method in ("pip_editable", "pip_no_deps", "c_and_pip")
+
 
 @dataclass(frozen=True, slots=True)
 class Exported:

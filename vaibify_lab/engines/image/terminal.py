@@ -72,6 +72,14 @@ class Started:
     already: bool
     mounts: tuple[Mount, ...]
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON answer of ``start``."""
+        mounts = [
+            {"host": one.source, "container": one.target, "writable": one.writable}
+            for one in self.mounts
+        ]
+        return {"container": self.name, "already": self.already, "mounts": mounts}
+
 
 def container_name(tree: Path) -> str:
     """Return the name of a project's container."""

@@ -14,11 +14,13 @@ from glob import glob
 
 from vaibify_lab.core.paths import PROTECTED
 from vaibify_lab.engines.base import Launch
+from vaibify_lab.engines.local import relay
 from vaibify_lab.engines.local.environment import certificates
 from vaibify_lab.engines.local.python import PythonEnvironment
 
 WORKSPACE = "/workspace"
 EXCHANGE = "/vaibify-exchange"
+RELAY = "/vaibify-relay.py"
 NAMESPACES = (
     "--unshare-user",
     "--unshare-ipc",
@@ -118,6 +120,7 @@ def options(
         *_python(python),
         *_project(launch, place),
         *(("--bind", str(launch.exchange), EXCHANGE) if launch.exchange else ()),
+        *(("--ro-bind", relay.__file__, RELAY) if launch.for_terminals else ()),
         *("--remount-ro", "/", "--clearenv"),
         *(word for item in environment.items() for word in ("--setenv", *item)),
         *("--chdir", f"{place}/{launch.directory}".rstrip("/")),

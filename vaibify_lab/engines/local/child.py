@@ -93,6 +93,8 @@ def _become(order: Order, waiting: int, sandbox_report: int) -> None:
     from vaibify_lab.engines.local import places
 
     folders = [places.open_folder(order.tree, path) for path in order.writable]
+    if order.terminals:
+        order.program.append(str(_listen(order.terminals)))
     if order.sandbox:
         _become_sandboxed(order, waiting, sandbox_report)
     if order.landlock:
@@ -102,6 +104,20 @@ def _become(order: Order, waiting: int, sandbox_report: int) -> None:
     os.chdir(order.directory)
     if os.read(waiting, 1):  # else the supervisor is gone
         os.execve(order.program[0], order.program, order.environment)  # noqa: S606
+
+
+def _listen(name: str) -> int:
+    """Listen in the state folder, where no step can put anything else in the socket's place."""
+    import _socket
+
+    mask = os.umask(0o177)  # for this user alone
+    listener = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    listener.bind(f"{name}.new")
+    listener.listen()
+    os.rename(f"{name}.new", name)  # who finds it is heard
+    os.umask(mask)
+    os.set_inheritable(listener.fileno(), True)
+    return listener.detach()
 
 
 def _become_sandboxed(order: Order, waiting: int, report: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import subprocess
 import sys
@@ -12,14 +13,16 @@ from typing import Any, Literal
 
 from vaibify_lab.core.errors import CannotCheck, DiskFull, ToolFailed, ToolMissing
 from vaibify_lab.engines import vetting
-from vaibify_lab.engines.base import ON_STOP, Isolation, Launch
-from vaibify_lab.engines.local import bubblewrap, start, tiers
+from vaibify_lab.engines.base import ON_STOP, PROMPT, Isolation, Launch
+from vaibify_lab.engines.local import bubblewrap, relay, start, terminal, tiers
 from vaibify_lab.engines.local.environment import minimal, search_path
 from vaibify_lab.engines.local.handle import LocalHandle, Supervisor
 from vaibify_lab.engines.local.order import Order, dump
 from vaibify_lab.engines.local.python import PythonEnvironment, environment_for
+from vaibify_lab.engines.local.terminal import LocalTerminal
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/shm")  # noqa: S108
+OWN_TERMINAL = "/dev/tty"  # whose it is depends on who opens it
 APPEARING = 1.0  # seconds that a supervisor whose starter died may need to record itself
 
 
@@ -103,6 +106,18 @@ class LocalEngine:
             time.sleep(0.01)
         return LocalHandle.found(state)
 
+    def terminal(self, state: Path, kind: str, size: os.terminal_size) -> LocalTerminal:
+        """Open a shell in a step that was launched for terminals.
+
+        Raises
+        ------
+        NotPassed
+            It does not run, or not for terminals.
+        CannotCheck
+            The system gives no terminal.
+        """
+        return LocalTerminal.open(state, kind, size)
+
     def _bash(self) -> str:
         found = shutil.which("bash", path=search_path(self.python.prefix))
         if found is None:
@@ -117,8 +132,9 @@ class LocalEngine:
         granted = [temporary, *DEVICES]
         granted += bubblewrap.graphics_devices() if launch.resources.gpus else []
         granted += [] if launch.exchange is None else [str(launch.exchange)]
+        granted += [OWN_TERMINAL] if launch.for_terminals else []
         return Order(
-            program=[bash, "-c", ON_STOP + launch.script],
+            program=self._program(launch, bash),
             environment=environment,
             directory=str(launch.tree / launch.directory),
             tree=str(launch.tree),
@@ -131,7 +147,14 @@ class LocalEngine:
             else [],
             landlock=granted if self.tier == "landlock" else [],
             deny_tcp=not launch.network,
+            terminals=terminal.SOCKET if launch.for_terminals else "",
         )
+
+    def _program(self, launch: Launch, bash: str) -> list[str]:
+        if not launch.for_terminals:
+            return [bash, "-c", ON_STOP + launch.script]
+        script = bubblewrap.RELAY if self.tier == "bwrap" else relay.__file__
+        return [str(self.python.python), "-I", "-S", script, bash, PROMPT]
 
 
 def _scratch(state: Path) -> Path:

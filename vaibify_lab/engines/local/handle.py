@@ -8,10 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from vaibify_lab.core.errors import InvalidFile
+from vaibify_lab.core.errors import CannotCheck, InvalidFile
 from vaibify_lab.engines import state_files
 from vaibify_lab.engines.base import Ended
-from vaibify_lab.engines.local import processes
+from vaibify_lab.engines.local import freezer, processes
 
 SCRIPT = b"/engines/local/start.py\0"
 ROUNDS = 20  # of killing: a process may have forked while we looked
@@ -90,6 +90,22 @@ class LocalHandle:
         with suppress(ProcessLookupError):
             os.kill(self._supervisor.pid, signal.SIGTERM)
 
+    def pause(self) -> None:
+        """Freeze all its processes, a moment after this returns.
+
+        Raises
+        ------
+        CannotCheck
+            Not Linux: it cannot be known which they are.
+        """
+        if not processes.LINUX:
+            raise CannotCheck("only Linux says which processes are a step's, to freeze them")
+        (self._state / freezer.WANTED).touch()
+
+    def resume(self) -> None:
+        """Let frozen processes go on."""
+        (self._state / freezer.WANTED).unlink(missing_ok=True)
+
     def _lost(self) -> Ended:
         """Say that nobody knows how it ended, and end what still writes to its output."""
         if self._supervisor is None:
@@ -119,8 +135,7 @@ def _kill_holders(pipes: frozenset[str]) -> int:
         left = processes.holders(pipes)
         killed |= left
         for pid in left:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+            processes.send(pid, signal.SIGKILL)
         if not left:
             break
     return len(killed)

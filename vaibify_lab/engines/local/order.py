@@ -35,6 +35,9 @@ class Order:
         Further paths to grant (the scratch folder, devices); empty: no Landlock.
     deny_tcp : bool
         Landlock only: no TCP.
+    terminals : str
+        Name of a socket in the state folder to listen on before the program starts, which gets its
+        number as last argument; "" for none.
     """
 
     __slots__ = (
@@ -47,6 +50,7 @@ class Order:
         "program",
         "sandbox",
         "scratch",
+        "terminals",
         "tree",
         "writable",
     )
@@ -65,6 +69,7 @@ class Order:
         sandbox: list[str],
         landlock: list[str],
         deny_tcp: bool = False,
+        terminals: str = "",
     ) -> None:
         self.program = program
         self.environment = environment
@@ -77,6 +82,7 @@ class Order:
         self.sandbox = sandbox
         self.landlock = landlock
         self.deny_tcp = deny_tcp
+        self.terminals = terminals
 
 
 def dump(order: Order) -> bytes:

@@ -76,16 +76,23 @@ def boot_id() -> str:
         return stream.read().strip()
 
 
-def descendants(pid: int) -> set[int]:
-    """Return the living processes below ``pid`` (Linux), itself not among them."""
-    found: set[int] = set()
+def send(pid: int, number: int) -> None:
+    """Send a signal to a process that may be gone, or belong to somebody else (``sudo``)."""
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the living processes below ``pid`` (Linux), parents first, itself not among them."""
+    found: dict[int, None] = {}
     waiting = _children(pid)
-    while waiting:
-        one = waiting.pop()
+    for one in waiting:
         if one not in found:
-            found.add(one)
+            found[one] = None
             waiting += _children(one)
-    return {one for one in found if start_time(one)}
+    return [one for one in found if start_time(one)]
 
 
 def holders(links: frozenset[str]) -> set[int]:

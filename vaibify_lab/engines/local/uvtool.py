@@ -1,10 +1,8 @@
-"""uv, which finds Pythons, makes virtual environments and installs packages into them."""
+"""uv as it finds Pythons, makes virtual environments and installs packages into them."""
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,26 +10,8 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from vaibify_lab.core.errors import DiskFull, ToolFailed, ToolMissing
+from vaibify_lab.files import uvprogram
 
-# Variables that would point uv at another environment, or loosen what is asked of it.
-FOREIGN = frozenset(
-    {
-        "CONDA_PREFIX",
-        "PYTHONHOME",
-        "PYTHONPATH",
-        "UV_BUILD_CONSTRAINT",
-        "UV_CONSTRAINT",
-        "UV_EXCLUDE_NEWER",
-        "UV_LINK_MODE",
-        "UV_NO_VERIFY_HASHES",
-        "UV_OVERRIDE",
-        "UV_PROJECT_ENVIRONMENT",
-        "UV_PYTHON",
-        "UV_SYSTEM_PYTHON",
-        "UV_TARGET",
-        "VIRTUAL_ENV",
-    }
-)
 _DRAWN = re.compile(r"[×│├╰─▶╭╮╯]+|\x1b\[[0-9;]*m")
 _WORD = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 
@@ -44,12 +24,7 @@ def program() -> str:
     ToolMissing
         There is neither.
     """
-    try:
-        import uv  # a step without a lock needs none
-
-        return uv.find_uv_bin()
-    except (ImportError, FileNotFoundError):
-        found = shutil.which("uv")
+    found = uvprogram.program()
     if found is None:
         text = "uv is not installed, and only uv makes a step's Python from requirements.lock"
         raise ToolMissing(text, action="python -m pip install uv")
@@ -71,7 +46,7 @@ def find_python(version: str) -> str:
         capture_output=True,
         text=True,
         errors="replace",
-        env=surroundings(),
+        env=uvprogram.surroundings(),
         check=False,
     )
     if done.returncode or not done.stdout.strip():
@@ -116,7 +91,7 @@ def run(
         stderr=subprocess.PIPE,
         text=True,
         errors="replace",
-        env=surroundings(),
+        env=uvprogram.surroundings(),
     ) as process:
         assert process.stderr is not None
         for line in process.stderr:
@@ -124,11 +99,6 @@ def run(
             progress(line.rstrip())
     if process.returncode:
         _fail("".join(said), packages)
-
-
-def surroundings() -> dict[str, str]:
-    """Return our environment without what would lead uv elsewhere."""
-    return {name: value for name, value in os.environ.items() if name not in FOREIGN}
 
 
 def condensed(words: str) -> str:

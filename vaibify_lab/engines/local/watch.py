@@ -8,6 +8,7 @@ import time
 
 from vaibify_lab.engines.local import notes, processes
 from vaibify_lab.engines.local.child import Child
+from vaibify_lab.engines.local.freezer import Freezer
 from vaibify_lab.engines.local.signals import signal
 from vaibify_lab.engines.local.streams import Stream
 
@@ -39,6 +40,7 @@ class Watch:
         self._signalled = self._termed = False
         self._deadline: float | None = None
         self._leftover: set[int] = set()
+        self._freezer = Freezer()
         self._began = time.monotonic()
         self._kills = processes.out_of_memory_kills()
         self._wakeup = _wake_on_signals()
@@ -69,6 +71,8 @@ class Watch:
             if stream.open:
                 stream.pump()
         self._reap()
+        if self._status is None and self._deadline is None:
+            self._freezer.look()
         if self._status is None:
             self._look_for_stop()
 
@@ -98,6 +102,7 @@ class Watch:
             return
         deadline = time.monotonic() + grace
         self._deadline = min(self._deadline or deadline, deadline)
+        self._freezer.thaw()
         if not self._termed:
             self._termed = self._terminate()
 
@@ -124,10 +129,10 @@ class Watch:
         if not processes.LINUX:
             _signal_group(self._child.pid, signal.SIGKILL)
         while self._reap() and time.monotonic() < until:
-            below = processes.descendants(os.getpid()) if processes.LINUX else set()
-            self._leftover |= below - own
+            below = processes.descendants(os.getpid()) if processes.LINUX else []
+            self._leftover |= {*below} - own
             for pid in below:
-                _kill(pid)
+                processes.send(pid, signal.SIGKILL)
             select.select([self._wakeup], [], [], 0.01)
             drain(self._wakeup)
 
@@ -180,14 +185,6 @@ def _wake_on_signals() -> int:
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     return reader
-
-
-def _kill(pid: int) -> None:
-    """Kill a process that may be gone, or belong to somebody else (``sudo``)."""
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        return
 
 
 def _signal_group(group: int, number: int) -> bool:

@@ -28,11 +28,10 @@ def surrounding_findings(inspection: Inspection) -> Iterator[Finding]:
 
 def unavailable(inspection: Inspection, step: Step) -> Iterator[Finding]:
     """Yield why this version cannot run the step at all."""
-    if not (step.interactive or step.notebook):
+    if step.interactive or not step.notebook:
         return
-    what = "interactive" if step.interactive else "a notebook"
     level: Level = "error" if step.slug in inspection.asked else "warning"
-    text = f"is {what}, which this version cannot run yet"
+    text = "is a notebook, which this version cannot run yet"
     action = "leave it out of the run"
     yield Finding(level, "not-available", text, step.slug, None, action)
 

@@ -1,0 +1,121 @@
+import { URLExt } from '@jupyterlab/coreutils';
+import type { ServerConnection } from '@jupyterlab/services';
+import type * as answers from './answers';
+import { ask, NAMESPACE, type Answer } from './connection';
+
+/** The addresses of the server extension, one method each. */
+export class Api {
+  constructor(readonly settings: ServerConnection.ISettings) {}
+
+  projects(contents?: string): Promise<answers.IProjects> {
+    const query = contents === undefined ? '' : URLExt.objectToQueryString({ contents });
+    return this.get(`projects${query}`);
+  }
+
+  init(contents: string): Promise<{ projects: string[]; written: string[] }> {
+    return this.post('init', { contents });
+  }
+
+  /** What is true now, unless nothing changed since the answer with this tag. */
+  status(project: string, tag: string | null): Promise<Answer<answers.IFileStatus>> {
+    const headers: HeadersInit = tag ? { 'If-None-Match': tag } : {};
+    return ask(this.settings, of(project, 'file-status'), { headers });
+  }
+
+  step(project: string, slug: string): Promise<answers.IStepDetail> {
+    return this.get(of(project, 'steps', slug));
+  }
+
+  runs(project: string): Promise<{ runs: answers.IRunEntry[]; current: string | null }> {
+    return this.get(of(project, 'runs'));
+  }
+
+  startRun(project: string, asked: answers.IRunAsked): Promise<{ run_id: string }> {
+    return this.post(of(project, 'runs'), asked);
+  }
+
+  stopRun(project: string, run: string): Promise<unknown> {
+    return this.delete(of(project, 'runs', run));
+  }
+
+  acknowledge(project: string, steps?: string[]): Promise<unknown> {
+    return this.post(of(project, 'acknowledge'), { steps });
+  }
+
+  signOffs(project: string, slug: string): Promise<answers.ISignOffs> {
+    return this.get(of(project, 'steps', slug, 'sign-offs'));
+  }
+
+  signOff(
+    project: string,
+    slug: string,
+    word: {
+      verdict: string;
+      run_id: string;
+      hashes: Record<string, string>;
+      by: string;
+      note: string;
+    }
+  ): Promise<{ sign_off: answers.ISignOff }> {
+    return this.post(of(project, 'steps', slug, 'sign-offs'), word);
+  }
+
+  envelope(project: string): Promise<answers.IEnvelope> {
+    return this.get(of(project, 'envelope'));
+  }
+
+  writeEnvelope(project: string): Promise<{ job: string }> {
+    return this.post(of(project, 'envelope'), {});
+  }
+
+  verifyManifest(project: string): Promise<{ job: string }> {
+    return this.post(of(project, 'manifest', 'verify'), {});
+  }
+
+  image(project: string): Promise<answers.IImage> {
+    return this.get(of(project, 'image'));
+  }
+
+  build(project: string): Promise<{ job: string }> {
+    return this.post(of(project, 'image'), {});
+  }
+
+  job(project: string, job: string): Promise<answers.IJob> {
+    return this.get(of(project, 'jobs', job));
+  }
+
+  /** The address of a plot's bytes now; their hash in it makes a browser fetch what changed. */
+  plot(project: string, slug: string, path: string, sha256: string | null): string {
+    const place = of(project, 'steps', slug, 'plots', ...path.split('/'));
+    const version = sha256 ? URLExt.objectToQueryString({ bytes: sha256 }) : '';
+    return URLExt.join(this.settings.baseUrl, NAMESPACE, place) + version;
+  }
+
+  /** The address of a whole log, as a download. */
+  log(project: string, run: string, slug: string, log: string): string {
+    const place = of(project, 'runs', run, 'logs', slug, ...log.split('/'));
+    return URLExt.join(this.settings.baseUrl, NAMESPACE, place);
+  }
+
+  private async get<T>(path: string, init: RequestInit = {}): Promise<T> {
+    const answer = await ask<T>(this.settings, path, init);
+    return (answer as { value: T }).value;
+  }
+
+  private post<T>(path: string, body: unknown): Promise<T> {
+    return this.get(path, { method: 'POST', body: JSON.stringify(body) });
+  }
+
+  private delete<T>(path: string): Promise<T> {
+    return this.get(path, { method: 'DELETE' });
+  }
+}
+
+/** The journal of a run or a job: lines now, and a websocket at the same address. */
+export function journalPath(project: string, kind: 'runs' | 'jobs', name: string): string {
+  return of(project, kind, name, 'journal');
+}
+
+function of(project: string, ...parts: string[]): string {
+  return ['projects', project, ...parts].map(encodeURIComponent).join('/');
+}

@@ -1,0 +1,60 @@
+import { Notification } from '@jupyterlab/apputils';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { brief } from '../look/words';
+import type { IVaibify } from '../tokens';
+import { sentence, told } from './told';
+
+/** What a job is called where it is started and told of. */
+export type JobKind = 'build' | 'envelope' | 'verify';
+
+/** Start a job and say how it ended. */
+export async function job(model: IVaibify, trans: TranslationBundle, kind: JobKind): Promise<void> {
+  const project = model.project.value;
+  if (!project) {
+    return;
+  }
+  const { api } = model;
+  const starters = { build: api.build, envelope: api.writeEnvelope, verify: api.verifyManifest };
+  const started = await told(trans, starters[kind].call(api, project.id));
+  if (!started) {
+    return;
+  }
+  const ended = await model.jobs.follow(kind, project.id, started.job);
+  void model.status.again();
+  if (ended.state === 'done') {
+    done(trans, kind, ended.result);
+  } else if (ended.state === 'failed') {
+    const error = ended.error ?? { text: trans.__('the job failed') };
+    Notification.error(brief(sentence(error)), { autoClose: 10_000 });
+  }
+}
+
+function done(trans: TranslationBundle, kind: JobKind, result: unknown): void {
+  switch (kind) {
+    case 'build':
+      Notification.success(trans.__('The image is built and pinned.'));
+      break;
+    case 'envelope':
+      Notification.success(trans.__('The envelope is written.'));
+      break;
+    case 'verify':
+      verified(trans, result as ITier | null);
+  }
+}
+
+interface ITier {
+  state: string;
+  checked: number | null;
+  listed: number | null;
+}
+
+/** Never more than was checked. */
+function verified(trans: TranslationBundle, tier: ITier | null): void {
+  const [checked, listed] = [tier?.checked ?? 0, tier?.listed ?? 0];
+  if (tier?.state === 'passed') {
+    Notification.success(trans.__('%1 of %2 files are the ones listed.', checked, listed));
+  } else {
+    const text = trans.__('Not confirmed: %1 of %2 listed files were checked.', checked, listed);
+    Notification.error(text, { autoClose: 10_000 });
+  }
+}

@@ -1,0 +1,17 @@
+/** The commands' names. */
+export namespace CommandIDs {
+  export const open = 'vaibify:open';
+  export const refresh = 'vaibify:refresh';
+  export const run = 'vaibify:run';
+  export const stop = 'vaibify:stop-run';
+  export const signOff = 'vaibify:sign-off';
+  export const acknowledge = 'vaibify:acknowledge';
+  export const envelope = 'vaibify:envelope';
+  export const verify = 'vaibify:verify';
+  export const build = 'vaibify:build';
+  export const init = 'vaibify:init';
+  export const openFile = 'vaibify:open-file';
+  export const log = 'vaibify:log';
+}
+
+export const PANEL = 'vaibify-panel';

@@ -1,0 +1,120 @@
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { IStep, RunState } from '../api/answers';
+import type { Shape } from './marks';
+
+/** How a state looks: never by colour alone. */
+export interface ILook {
+  readonly shape: Shape;
+  readonly tone: 'good' | 'bad' | 'warn' | 'busy' | 'quiet';
+  readonly label: string;
+}
+
+type Table = Record<string, ILook>;
+
+/** The one table from a state to what is drawn; the server decides which state it is. */
+export interface IStates {
+  readonly run: Table;
+  readonly test: Table;
+  readonly user: Table;
+  readonly upstream: Table;
+  readonly rung: Table;
+  readonly file: Table;
+  readonly git: Table;
+  readonly isolation: Table;
+}
+
+/** The table in the person's language. */
+export function states(trans: TranslationBundle): IStates {
+  return {
+    run: {
+      running: { shape: 'play', tone: 'busy', label: trans.__('running') },
+      queued: { shape: 'dots', tone: 'busy', label: trans.__('queued') },
+      waiting: { shape: 'pause', tone: 'busy', label: trans.__('waiting for you') },
+      unknown: { shape: 'question', tone: 'warn', label: trans.__('unknown') },
+      interrupted: { shape: 'slash', tone: 'warn', label: trans.__('interrupted') },
+      failed: { shape: 'cross', tone: 'bad', label: trans.__('failed') },
+      'never-run': { shape: 'ring', tone: 'quiet', label: trans.__('never run') },
+      stale: { shape: 'bang', tone: 'warn', label: trans.__('stale') },
+      current: { shape: 'tick', tone: 'good', label: trans.__('current') }
+    },
+    test: {
+      none: { shape: 'dash', tone: 'quiet', label: trans.__('none') },
+      untested: { shape: 'ring', tone: 'warn', label: trans.__('untested') },
+      passed: { shape: 'tick', tone: 'good', label: trans.__('passed') },
+      failed: { shape: 'cross', tone: 'bad', label: trans.__('failed') },
+      unknown: { shape: 'question', tone: 'warn', label: trans.__('unknown') }
+    },
+    user: {
+      untested: { shape: 'ring', tone: 'warn', label: trans.__('not signed off') },
+      passed: { shape: 'tick', tone: 'good', label: trans.__('signed off') },
+      failed: { shape: 'cross', tone: 'bad', label: trans.__('rejected') },
+      unknown: { shape: 'question', tone: 'warn', label: trans.__('unknown') }
+    },
+    upstream: {
+      true: { shape: 'bang', tone: 'warn', label: trans.__('modified') },
+      false: { shape: 'dash', tone: 'quiet', label: trans.__('unmodified') }
+    },
+    rung: {
+      true: { shape: 'tick', tone: 'good', label: trans.__('met') },
+      false: { shape: 'ring', tone: 'warn', label: trans.__('not met') },
+      unknown: { shape: 'question', tone: 'quiet', label: trans.__('unknown') }
+    },
+    file: {
+      verified: { shape: 'tick', tone: 'good', label: trans.__('verified') },
+      changed: { shape: 'bang', tone: 'warn', label: trans.__('changed') },
+      missing: { shape: 'cross', tone: 'bad', label: trans.__('missing') },
+      new: { shape: 'ring', tone: 'quiet', label: trans.__('new') },
+      link: { shape: 'cross', tone: 'bad', label: trans.__('a symbolic link') },
+      'not-regular': { shape: 'cross', tone: 'bad', label: trans.__('not a regular file') },
+      unreadable: { shape: 'question', tone: 'warn', label: trans.__('unreadable') },
+      changing: { shape: 'dots', tone: 'busy', label: trans.__('changing') },
+      'lfs-pointer': { shape: 'bang', tone: 'warn', label: trans.__('LFS pointer') }
+    },
+    git: {
+      committed: { shape: 'tick', tone: 'good', label: trans.__('committed') },
+      modified: { shape: 'bang', tone: 'warn', label: trans.__('modified') },
+      staged: { shape: 'ring', tone: 'warn', label: trans.__('staged') },
+      untracked: { shape: 'ring', tone: 'warn', label: trans.__('untracked') },
+      ignored: { shape: 'slash', tone: 'warn', label: trans.__('ignored by git') },
+      filtered: { shape: 'bang', tone: 'warn', label: trans.__('altered by a git filter') },
+      lfs: { shape: 'bang', tone: 'warn', label: trans.__('LFS pointer in git') },
+      nested: { shape: 'bang', tone: 'warn', label: trans.__('in a nested repository') },
+      'no-commit': { shape: 'ring', tone: 'warn', label: trans.__('no commit yet') }
+    },
+    isolation: {
+      container: { shape: 'tick', tone: 'good', label: trans.__('in a container') },
+      sandbox: { shape: 'ring', tone: 'quiet', label: trans.__('in a sandbox, no container') },
+      none: { shape: 'ring', tone: 'warn', label: trans.__('with no walls, no container') }
+    }
+  };
+}
+
+/** The look of a state; of one that this table does not know, that it is not known. */
+export function lookOf(table: Table, state: string | boolean): ILook {
+  const key = String(state);
+  return Object.hasOwn(table, key) ? table[key] : { shape: 'question', tone: 'warn', label: key };
+}
+
+/** A badge of a step: its letter, its name, its look. */
+export interface IBadge {
+  readonly letter: string;
+  readonly name: string;
+  readonly look: ILook;
+}
+
+/** The five badges of a step, in their order. */
+export function badges(step: IStep, table: IStates, trans: TranslationBundle): IBadge[] {
+  const badge = (letter: string, name: string, look: ILook): IBadge => ({ letter, name, look });
+  return [
+    badge('I', trans.__('Integrity tests'), lookOf(table.test, step.sIntegrity)),
+    badge('Q', trans.__('Qualitative tests'), lookOf(table.test, step.sQualitative)),
+    badge('N', trans.__('Quantitative tests'), lookOf(table.test, step.sQuantitative)),
+    badge('U', trans.__('You'), lookOf(table.user, step.sUser)),
+    badge('^', trans.__('Upstream'), lookOf(table.upstream, step.bUpstreamModified))
+  ];
+}
+
+/** Whether a step's run has not ended. */
+export function isLive(run: RunState): boolean {
+  return run === 'running' || run === 'queued' || run === 'waiting';
+}

@@ -1,0 +1,83 @@
+import type { ServerConnection } from '@jupyterlab/services';
+import type { IJournalLine } from '../api/answers';
+import { Journal } from '../api/journal';
+import { journalPath } from '../api/vaibify';
+import { Log } from './log';
+import { Store } from './store';
+
+/** The run whose journal is shown. */
+export interface IShownRun {
+  readonly project: string;
+  readonly run: string;
+  readonly connected: boolean;
+  /** The step that runs, as the journal names it. */
+  readonly step: string | null;
+  readonly done: number;
+  readonly planned: number;
+  /** How it ended; null while it lives. */
+  readonly outcome: string | null;
+}
+
+interface IPlanned {
+  action: string;
+}
+
+/** Follows one run at a time: its log, and how far it is. */
+export class LiveRun {
+  readonly shown = new Store<IShownRun | null>(null);
+  readonly log = new Log();
+
+  constructor(private readonly settings: ServerConnection.ISettings) {}
+
+  /** Show that run; from its beginning, unless it is shown already. */
+  follow(project: string, run: string): void {
+    const shown = this.shown.value;
+    if (shown?.project === project && shown.run === run) {
+      return;
+    }
+    this.clear();
+    this.shown.set({ ...FRESH, project, run });
+    this.journal = new Journal(this.settings, journalPath(project, 'runs', run), {
+      line: line => this.take(line),
+      connected: connected => this.put({ connected })
+    });
+  }
+
+  /** Show no run. */
+  clear(): void {
+    this.journal?.dispose();
+    this.journal = null;
+    this.log.clear();
+    this.shown.set(null);
+  }
+
+  private take(line: IJournalLine): void {
+    this.log.add(line);
+    const shown = this.shown.value;
+    switch (line.event) {
+      case 'runStarted': {
+        const plan = (line.plan ?? []) as IPlanned[];
+        return this.put({ planned: plan.filter(one => one.action !== 'skip').length });
+      }
+      case 'stepStarted':
+      case 'testsStarted':
+        return this.put({ step: line.step ?? null });
+      case 'stepSettled':
+        return this.put({ done: (shown?.done ?? 0) + 1 });
+      case 'runComplete':
+      case 'runRefused':
+        return this.put({ outcome: line.outcome ?? 'refused', step: null });
+    }
+  }
+
+  private put(change: Partial<IShownRun>): void {
+    const shown = this.shown.value;
+    if (shown) {
+      this.shown.set({ ...shown, ...change });
+    }
+  }
+
+  private journal: Journal | null = null;
+}
+
+const FRESH = { connected: false, step: null, done: 0, planned: 0, outcome: null };

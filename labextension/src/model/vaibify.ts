@@ -1,0 +1,109 @@
+import type { ServerConnection } from '@jupyterlab/services';
+import { Poll } from '@lumino/polling';
+import type { IProject, IProjects } from '../api/answers';
+import { asRefusal, type Refusal } from '../api/connection';
+import { Api } from '../api/vaibify';
+import type { IVaibify } from '../tokens';
+import { chosen } from './choice';
+import { Detail } from './detail';
+import { Jobs } from './jobs';
+import { LiveRun } from './live';
+import { Status } from './status';
+import { Store } from './store';
+
+const NO_PROJECT_LOOK = 10_000;
+
+/** Which project is open, and what is known of it. */
+export class Vaibify implements IVaibify {
+  readonly api: Api;
+  readonly projects = new Store<IProjects | null>(null);
+  readonly fault = new Store<Refusal | null>(null);
+  readonly project = new Store<IProject | null>(null);
+  readonly step = new Store<string | null>(null);
+  readonly marked = new Store<ReadonlySet<string>>(new Set());
+  readonly status: Status;
+  readonly detail: Detail;
+  readonly live: LiveRun;
+  readonly jobs: Jobs;
+
+  constructor(
+    settings: ServerConnection.ISettings,
+    private readonly memory: { folder: () => string; remembered: string | null }
+  ) {
+    this.api = new Api(settings);
+    this.status = new Status(this.api);
+    this.detail = new Detail(this.api);
+    this.live = new LiveRun(settings);
+    this.jobs = new Jobs(this.api);
+    this.poll = new Poll({
+      auto: false,
+      factory: () => this.search(),
+      frequency: { interval: NO_PROJECT_LOOK, backoff: true, max: 6 * NO_PROJECT_LOOK },
+      standby: 'when-hidden',
+      name: 'vaibify-lab:projects'
+    });
+    this.status.value.changed.connect((_, value) => {
+      if (value?.current?.state === 'running') {
+        this.live.follow(value.id, value.current.run_id);
+      }
+      void this.readStep();
+    });
+    this.status.fault.changed.connect((_, fault) => {
+      if (fault?.code === 'unknown-project') {
+        void this.find();
+      }
+    });
+    this.step.changed.connect(() => void this.readStep());
+  }
+
+  /** Begin to look. */
+  start(): void {
+    void this.poll.start();
+  }
+
+  async find(): Promise<void> {
+    try {
+      const found = await this.api.projects(this.memory.folder());
+      this.fault.set(null);
+      this.projects.set(found);
+      this.status.every(found.settings.poll_seconds);
+      this.open(chosen(found, this.project.value?.id ?? null, this.memory.remembered));
+    } catch (error) {
+      this.fault.set(asRefusal(error));
+    }
+  }
+
+  open(project: IProject | null): void {
+    if (project?.id !== this.project.value?.id) {
+      this.step.set(null);
+      this.marked.set(new Set());
+      this.live.clear();
+      this.jobs.clear();
+    }
+    this.project.set(project);
+    this.status.open(project?.id ?? null);
+  }
+
+  dispose(): void {
+    this.poll.dispose();
+    this.status.dispose();
+    this.live.clear();
+    this.jobs.clear();
+  }
+
+  /** While no project is open one may appear. */
+  private async search(): Promise<void> {
+    if (!this.project.value) {
+      await this.find();
+    }
+    if (this.fault.value) {
+      throw this.fault.value; // ask less often
+    }
+  }
+
+  private readStep(): Promise<void> {
+    return this.detail.load(this.project.value?.id ?? null, this.step.value);
+  }
+
+  private readonly poll: Poll;
+}

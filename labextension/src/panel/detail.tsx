@@ -1,0 +1,147 @@
+import * as React from 'react';
+import type { IStepDetail } from '../api/answers';
+import { CommandIDs } from '../ids';
+import { useContext, useStore } from '../look/hooks';
+import { Action, Badge } from '../look/pieces';
+import { badges, lookOf } from '../look/states';
+import { brief, visible } from '../look/words';
+import { Files } from './files';
+import { LastRun } from './lastRun';
+import { Plots } from './plots';
+import { Reasons } from './remedy';
+import { SignOffs } from './signOffs';
+
+/** Everything about the step that is open. */
+export function StepDetail(): JSX.Element {
+  const { model, trans } = useContext();
+  const slug = useStore(model.step);
+  const detail = useStore(model.detail.value);
+  const fault = useStore(model.detail.fault);
+  if (!slug) {
+    return <p className="vb-Hint">{trans.__('Open a step in the list to see it here.')}</p>;
+  }
+  if (fault && !detail) {
+    return (
+      <p role="alert" className="vb-Trouble">
+        {brief(fault.text, 2000)}
+      </p>
+    );
+  }
+  return detail ? <Shown detail={detail} key={detail.slug} /> : <div aria-busy="true" />;
+}
+
+function Shown(props: { detail: IStepDetail }): JSX.Element {
+  const { trans, table } = useContext();
+  const { detail } = props;
+  const { report } = detail;
+  const plots = detail.outputs.filter(file => file.kind === 'plot');
+  return (
+    <div className="vb-Detail">
+      <h3 dir="auto">{brief(detail.name)}</h3>
+      {detail.description && (
+        <p dir="auto" className="vb-Detail-description">
+          {visible(detail.description)}
+        </p>
+      )}
+      <ul className="vb-Detail-badges">
+        <li>
+          <span>{trans.__('Run')}</span> <Badge look={lookOf(table.run, report.run)} />
+        </li>
+        {badges(report, table, trans).map(badge => (
+          <li key={badge.letter}>
+            <span>{badge.name}</span> <Badge look={badge.look} />
+          </li>
+        ))}
+      </ul>
+      {report.reasons.length > 0 && <Reasons reasons={report.reasons} />}
+      {report.notes.length > 0 && <Reasons reasons={report.notes} className="vb-Notes" />}
+      <Buttons detail={detail} />
+      {plots.length > 0 && <Plots detail={detail} plots={plots} />}
+      <Commands title={trans.__('Commands')} commands={detail.commands} />
+      <Files title={trans.__('Outputs')} files={detail.outputs} />
+      <Files title={trans.__('Inputs')} files={detail.inputs} />
+      <Files title={trans.__('Code')} files={detail.code} />
+      <LastRun detail={detail} />
+      <Tests detail={detail} />
+      <SignOffs slug={detail.slug} report={report} />
+    </div>
+  );
+}
+
+function Buttons(props: { detail: IStepDetail }): JSX.Element {
+  const { commands, model, trans } = useContext();
+  const { slug, report } = props.detail;
+  const isRunning = useStore(model.status.value, status => Boolean(status?.current));
+  const run = (args: object): unknown =>
+    commands.execute(CommandIDs.run, { steps: [slug], ...args });
+  const isSeenOnly = report.run === 'failed' || report.run === 'interrupted';
+  return (
+    <div className="vb-Buttons" role="group" aria-label={trans.__('Actions on this step')}>
+      <Action primary disabled={isRunning} onClick={() => void run({ mode: 'steps' })}>
+        {trans.__('Run step')}
+      </Action>
+      <Action disabled={isRunning} onClick={() => void run({ mode: 'from' })}>
+        {trans.__('Run from here')}
+      </Action>
+      <Action onClick={() => void commands.execute(CommandIDs.signOff, { step: slug })}>
+        {trans.__('Sign off…')}
+      </Action>
+      {isSeenOnly && (
+        <Action onClick={() => void commands.execute(CommandIDs.acknowledge, { step: slug })}>
+          {trans.__('Acknowledge')}
+        </Action>
+      )}
+    </div>
+  );
+}
+
+function Commands(props: { title: string; commands: string[] }): JSX.Element | null {
+  return props.commands.length ? (
+    <section>
+      <h4>{props.title}</h4>
+      {props.commands.map((command, index) => (
+        <pre key={index} tabIndex={0} className="vb-Command">
+          {visible(command)}
+        </pre>
+      ))}
+    </section>
+  ) : null;
+}
+
+function Tests(props: { detail: IStepDetail }): JSX.Element {
+  const { commands, model, trans } = useContext();
+  const { tests, slug } = props.detail;
+  const isRunning = useStore(model.status.value, status => Boolean(status?.current));
+  return (
+    <section>
+      <h4>{trans.__('Tests')}</h4>
+      {tests.length ? (
+        <Action
+          className="vb-mod-small"
+          disabled={isRunning}
+          onClick={() =>
+            void commands.execute(CommandIDs.run, {
+              mode: 'only',
+              steps: [slug],
+              tests_only: true
+            })
+          }
+        >
+          {trans.__('Run tests')}
+        </Action>
+      ) : (
+        <p>{trans.__('This step declares no tests.')}</p>
+      )}
+      {tests.map(test => (
+        <React.Fragment key={test.category}>
+          <h5>{brief(test.category, 40)}</h5>
+          {test.commands.map((command, index) => (
+            <pre key={index} tabIndex={0} className="vb-Command">
+              {visible(command)}
+            </pre>
+          ))}
+        </React.Fragment>
+      ))}
+    </section>
+  );
+}

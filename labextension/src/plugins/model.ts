@@ -1,0 +1,42 @@
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { IDefaultFileBrowser } from '@jupyterlab/filebrowser';
+import { IStateDB } from '@jupyterlab/statedb';
+import type { IProject } from '../api/answers';
+import { listen } from '../model/events';
+import { Vaibify } from '../model/vaibify';
+import { IVaibify } from '../tokens';
+
+const KEY = 'vaibify-lab:project';
+
+/** Which project is open, and what is known of it. */
+export const modelPlugin: JupyterFrontEndPlugin<IVaibify> = {
+  id: 'vaibify-lab:model',
+  description: 'The project that is open, and what of it is verified.',
+  autoStart: true,
+  provides: IVaibify,
+  optional: [IDefaultFileBrowser, IStateDB],
+  activate: (
+    app: JupyterFrontEnd,
+    browser: IDefaultFileBrowser | null,
+    memory: IStateDB | null
+  ): IVaibify => {
+    const place = { folder: () => browser?.model.path ?? '', remembered: null as string | null };
+    const model = new Vaibify(app.serviceManager.serverSettings, place);
+    listen(model, app.serviceManager.events);
+    browser?.model.pathChanged.connect(() => {
+      if (!model.project.value) {
+        void model.find();
+      }
+    });
+    void Promise.all([app.restored, memory?.fetch(KEY)]).then(([, remembered]) => {
+      place.remembered = typeof remembered === 'string' ? remembered : null;
+      model.project.changed.connect((_, project: IProject | null) => {
+        if (project) {
+          void memory?.save(KEY, project.id);
+        }
+      });
+      model.start();
+    });
+    return model;
+  }
+};

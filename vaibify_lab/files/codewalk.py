@@ -1,0 +1,166 @@
+"""The walk from scripts to all code that they reach, one file at a time."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vaibify_lab.core.commands import looks_like_code
+from vaibify_lab.files.modules import CUSTOMARY, is_standard
+from vaibify_lab.files.parsed import Import, Parsed, Sourced
+from vaibify_lab.files.paths import escaped, join
+
+if TYPE_CHECKING:
+    from vaibify_lab.files.imports import Moment
+
+
+@dataclass(slots=True)
+class _Reached:
+    """What one start reaches with one search path."""
+
+    files: dict[str, None]
+    missing: dict[tuple[str, str], int]
+    search: dict[str, None]
+
+
+class Walk:
+    """One scan: every script and module that is run, each with the path that Python would have."""
+
+    def __init__(self, moment: Moment, directory: str) -> None:
+        self._moment = moment
+        self._finder = moment.finder
+        self._directory = directory
+        self._queued: set[str] = set()
+        self._pending: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+        self.files: set[str] = set()
+        self.missing: dict[tuple[str, str], int] = {}
+        self.problems: set[str] = set()
+
+    def run(self, scripts: Iterable[str], modules: Iterable[str]) -> None:
+        """Follow everything; what scripts run in their turn is added on the way."""
+        for path in scripts:
+            self._queue(path)
+        for module in modules:
+            self._queue_module(module, "")
+        while self._pending:
+            self._follow(*self._pending.pop())
+
+    def _queue(self, path: str) -> None:
+        if path not in self._queued:
+            self._queued.add(path)
+            roots = dict.fromkeys((posixpath.dirname(path), self._directory, *CUSTOMARY))
+            self._pending.append(((path,), tuple(roots)))
+
+    def _queue_module(self, module: str, origin: str) -> None:
+        """Queue what ``python -m module`` runs: the module, or its package's ``__main__``."""
+        if f"-m {module}" in self._queued:
+            return
+        self._queued.add(f"-m {module}")
+        roots = tuple(dict.fromkeys((self._directory, *CUSTOMARY)))
+        found = self._finder.absolute(module, roots)
+        mains = [one for folder in found.folders for one in self._main(folder)]
+        if found.files or mains:
+            self._pending.append(((*found.files, *mains), roots))
+        elif not is_standard(module):
+            self.missing.setdefault((module.partition(".")[0], origin), 0)
+
+    def _main(self, folder: str) -> tuple[str, ...]:
+        return self._finder.file(join(folder, "__main__.py"))
+
+    def _follow(self, start: tuple[str, ...], roots: tuple[str, ...]) -> None:
+        """Follow imports; when the code adds to its search path, once more with that."""
+        while True:
+            reached = self._reach(start, roots)
+            added = [folder for folder in reached.search if folder not in roots]
+            if not added:
+                break
+            roots = (*roots, *added)
+        self.files.update(reached.files)
+        for key, line in reached.missing.items():
+            self.missing.setdefault(key, line)
+
+    def _reach(self, start: tuple[str, ...], roots: tuple[str, ...]) -> _Reached:
+        reached = _Reached({}, {}, {})
+        pending = list(start)
+        while pending:
+            path = pending.pop()
+            if path in reached.files:
+                continue
+            reached.files[path] = None
+            parsed = self._moment.parsed(path)
+            if parsed.problem:
+                self.problems.add(f"{escaped(path)}: {parsed.problem}")
+            for one in parsed.imports:
+                found = self._imported(one, path, roots)
+                pending += found
+                if not (found or one.level or one.optional or is_standard(one.module)):
+                    reached.missing.setdefault((one.module.partition(".")[0], path), one.line)
+            reached.search.update(dict.fromkeys(self._folders(parsed.search, path)))
+            self._run_by(parsed, path)
+        return reached
+
+    def _imported(self, one: Import, path: str, roots: tuple[str, ...]) -> list[str]:
+        """Return the files that an import statement runs or may run."""
+        parts = one.module.split(".") if one.module else []
+        if one.level:
+            folder = posixpath.dirname(path)
+            for _ in range(one.level - 1):
+                if not folder:
+                    return []  # above the root
+                folder = posixpath.dirname(folder)
+            files = list(self._finder.file(join(folder, "__init__.py")))
+            found = self._finder.below(parts, (folder,))
+        else:
+            files = []
+            found = self._finder.absolute(one.module, roots)
+        names = [name for name in one.names if name != "*"]
+        if "*" in one.names:
+            for file in found.files[-1:] or files[-1:]:
+                names += self._moment.parsed(file).exported
+        below = [self._finder.below((name,), found.folders).files for name in names]
+        return [*files, *found.files, *(file for files in below for file in files)]
+
+    def _folders(self, words: Iterable[str], path: str) -> Iterator[str]:
+        """Yield the folders of the tree that constant words may mean."""
+        for word in words:
+            for base in (self._directory, posixpath.dirname(path), ""):
+                folder = _inside(base, word)
+                if folder is not None and self._finder.is_folder(folder):
+                    yield folder
+
+    def _run_by(self, parsed: Parsed, path: str) -> None:
+        """Queue what a script sources or runs, wherever it may mean it to be."""
+        here = posixpath.dirname(path)
+        bases = dict.fromkeys((self._directory, here, ""))
+        bases.update(dict.fromkeys(self._folders(parsed.folders, path)))
+        for one in parsed.sourced:
+            self._source(one, path, bases)
+        for base in bases if parsed.commands else ():
+            named = self._moment.named(parsed.commands, base)
+            mentioned = filter(looks_like_code, named.mentioned)
+            for script in (*named.scripts, *mentioned):
+                for file in self._finder.file(script):
+                    self._queue(file)
+            for module in named.modules:
+                self._queue_module(module, path)
+
+    def _source(self, one: Sourced, path: str, bases: Iterable[str]) -> None:
+        if one.path.startswith(("/", "~")):
+            return  # not of the repository
+        places = [place for base in bases if (place := _inside(base, one.path))]
+        files = [file for place in places for file in self._finder.file(place)]
+        for file in files:
+            self._queue(file)
+        if one.certain and not files:
+            text = f"line {one.line} reads {escaped(one.path)}, which is not in the repository"
+            self.problems.add(f"{escaped(path)}: {text}")
+
+
+def _inside(base: str, word: str) -> str | None:
+    """Return the repository path of a relative word; None when it leads out or is not plain."""
+    path = posixpath.normpath(posixpath.join(base, word)) if "\0" not in word else ".."
+    if path.startswith("/") or path.split("/", 1)[0] == "..":
+        return None
+    return "" if path == "." else path

@@ -1,0 +1,175 @@
+"""Which files matter to a workflow now: declared folders listed, code and tests followed."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from vaibify_lab.core.commands import Named, looks_like_code
+from vaibify_lab.core.errors import VaibifyError
+from vaibify_lab.core.model import Step, Workflow
+from vaibify_lab.files.imports import CodeScan, CodeScanner, Moment
+from vaibify_lab.files.tree import Tree
+
+_TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
+
+
+@dataclass(slots=True)
+class Folders:
+    """Declared folders, each listed once a look."""
+
+    tree: Tree
+    files: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    faults: dict[str, str] = field(default_factory=dict)
+
+    def expand(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Replace declared folders by the files below them."""
+        found: dict[str, None] = {}
+        for path in paths:
+            if path.endswith("/"):
+                if path not in self.files:
+                    self._list(path)
+                found.update(dict.fromkeys(self.files[path]))
+            else:
+                found[path] = None
+        return tuple(found)
+
+    def _list(self, path: str) -> None:
+        try:
+            exists = self.tree.exists_as_directory(path)
+            self.files[path] = tuple(self.tree.list_files(path)) if exists else ()
+        except VaibifyError as error:
+            self.faults[path] = str(error)
+            self.files[path] = self._what_can_be_listed(path)
+
+    def _what_can_be_listed(self, path: str) -> tuple[str, ...]:
+        try:
+            return tuple(self.tree.list_files(path, strict=False))
+        except VaibifyError:
+            return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The files that matter to each step, by slug; folders are those that were listed for it.
+
+    ``declared`` are outputs, inputs and what only tests refer to; ``code`` what the commands reach;
+    ``tests`` the files that decide what the tests say.
+    """
+
+    declared: Mapping[str, tuple[str, ...]]
+    code: Mapping[str, CodeScan]
+    tests: Mapping[str, tuple[str, ...]]
+    folders: Folders
+
+
+class Scout:
+    """Finds the files that matter; remembers what code said as long as it is the same."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._scanner = CodeScanner(tree)
+
+    def reach(self, workflow: Workflow) -> Reach:
+        """Return every file that matters to a workflow, all seen at one moment."""
+        folders = Folders(self._tree)
+        declared = {
+            step.slug: folders.expand((*step.outputs, *step.inputs, *step.test_inputs))
+            for step in workflow.steps
+        }
+        with self._scanner.moment() as moment:
+            look = _Scouting(moment, self._tree)
+            code = {step.slug: look.code_of(step) for step in workflow.steps}
+            tests = {step.slug: look.test_files(step) for step in workflow.steps}
+        return Reach(declared, code, tests, folders)
+
+    def code_of(self, step: Step) -> CodeScan:
+        """Return the code that a step's commands reach, and the modules it misses."""
+        with self._scanner.moment() as moment:
+            return _Scouting(moment, self._tree).code_of(step)
+
+    def test_files(self, step: Step) -> tuple[str, ...]:
+        """Return the files that decide what a step's tests say."""
+        with self._scanner.moment() as moment:
+            return _Scouting(moment, self._tree).test_files(step)
+
+
+class _Scouting:
+    """One moment; a folder of tests that many steps name is listed once."""
+
+    def __init__(self, moment: Moment, tree: Tree) -> None:
+        self._moment = moment
+        self._tree = tree
+        self._below: dict[str, list[str]] = {}
+
+    def code_of(self, step: Step) -> CodeScan:
+        named = self._moment.named(step.commands, step.directory)
+        scripts = step.declared_scripts
+        if scripts is None:
+            scripts = self._scripts(named)
+        if step.notebook:
+            scripts = (*scripts, step.notebook)
+        scan = self._moment.scan(scripts, step.directory, named.modules)
+        files = _not_made(scan.files, step)
+        return scan if files == scan.files else dataclasses.replace(scan, files=files)
+
+    def test_files(self, step: Step) -> tuple[str, ...]:
+        """Return the test files of a step.
+
+        Those that its test commands name (for a folder, or a bare ``pytest``, the tests below),
+        conftest.py above them, the repository's own modules that these import, and the standards.
+        """
+        if not step.suites:
+            return ()
+        found: dict[str, None] = {}
+        others: dict[str, None] = {}
+        for suite in step.suites:
+            found.update(dict.fromkeys(self._named_tests(suite.commands, step.directory)))
+            found.update({suite.file: None} if suite.file else {})
+            others.update({suite.standards: None} if suite.standards else {})
+        for path in list(found):
+            found.update(dict.fromkeys(self._conftests(path)))
+        reached = self._moment.scan(tuple(found), step.directory).files if found else ()
+        files = dict.fromkeys((*found, *reached, *others))
+        return _not_made(tuple(sorted(files)), step)
+
+    def _scripts(self, named: Named) -> tuple[str, ...]:
+        """Return the code files that commands name; those that must exist are kept when missing."""
+        found = dict.fromkeys(named.scripts)
+        for path in named.mentioned:
+            if path not in found and looks_like_code(path) and self._moment.is_file(path):
+                found[path] = None
+        return tuple(found)
+
+    def _named_tests(self, commands: Iterable[str], directory: str) -> list[str]:
+        found: list[str] = []
+        for command in commands:
+            named = self._moment.named((command,), directory)
+            mentioned = []
+            for path in (*named.scripts, *named.mentioned):
+                if looks_like_code(path) and self._moment.is_file(path):
+                    mentioned.append(path)
+                elif path not in (directory, "") and self._moment.finder.is_folder(path):
+                    mentioned += [one for one in self._all_below(path) if one.endswith(".py")]
+            if not mentioned and "pytest" in command:
+                mentioned = [one for one in self._all_below(directory) if _TEST_FILE.search(one)]
+            found += mentioned
+        return found
+
+    def _all_below(self, folder: str) -> list[str]:
+        if folder not in self._below:
+            self._below[folder] = self._tree.list_files(folder, strict=False)
+        return self._below[folder]
+
+    def _conftests(self, path: str) -> list[str]:
+        parts = path.split("/")[:-1]
+        above = ["/".join([*parts[:count], "conftest.py"]) for count in range(len(parts) + 1)]
+        return [one for one in above if self._moment.is_file(one)]
+
+
+def _not_made(files: tuple[str, ...], step: Step) -> tuple[str, ...]:
+    """Return the files that are no outputs of the step: those are none of its code."""
+    made = step.made_among(files)
+    return tuple(path for path in files if path not in made) if made else files

@@ -80,7 +80,7 @@ class Guard:
 
         What was planted is moved out of reach; what is only odd goes into the journal.
         """
-        faults: list[Reason] = []
+        faults = [*self._git()]
         undeclared: list[str] = []
         quiet = 0
         for snapshot in self.snapshots:
@@ -90,7 +90,6 @@ class Guard:
             faults += forbidden
             undeclared += others
             quiet += written.byte_code
-        faults += self._git()
         faults += self._facts()
         named = self._tell(undeclared, quiet)
         return faults, named

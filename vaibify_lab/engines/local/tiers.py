@@ -26,7 +26,7 @@ _LANDLOCK = {
     "git": "where the whole project is writable, .git and .vaibify are writable too",
     "shared-memory": "the user's shared memory (/dev/shm) can be written",
     "sockets": "UDP and sockets in the file system can be used, also with the network off: what"
-    " listens there (a container engine, the user's services, an ssh-agent) may do more than a step",
+    " listens there (a container engine, an ssh-agent, other services) may do more than a step",
     "keys": "keys that the kernel keeps for the user can be read",
     "processes": "other processes of the user can be seen",
     "links": "inputs laid read-only are symbolic links",

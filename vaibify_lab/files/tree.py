@@ -21,7 +21,7 @@ from vaibify_lab.files.directory import (
     opened_regular,
     require_regular,
 )
-from vaibify_lab.files.paths import escaped, folder, join, split
+from vaibify_lab.files.paths import MAX_DEPTH, escaped, folder, join, split, too_deep
 from vaibify_lab.files.refusals import reading, writing
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -136,6 +136,10 @@ class Tree:
             while pending:
                 here = pending.pop()
                 with reading(here, silent=not strict and here != top):
+                    if here.count("/") + 2 > MAX_DEPTH:
+                        if strict:
+                            raise too_deep(here)
+                        continue
                     for name, kind in entries(descent.enter(here)):
                         path = join(here, name)
                         if strict:

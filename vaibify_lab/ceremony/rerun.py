@@ -17,6 +17,7 @@ from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.core.observed import MISSING, FileState
 from vaibify_lab.core.paths import shown
+from vaibify_lab.engines.scratch import remove_tree
 from vaibify_lab.envelope import environment
 from vaibify_lab.files.git import Repository
 from vaibify_lab.files.hashing import hash_many
@@ -162,7 +163,7 @@ def _copy(opened: Opened, workflow: Workflow, steps: Sequence[Step]) -> Iterator
         _fill(opened, workflow, steps, Tree(root))
         yield Tree(root)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_tree(str(folder))
 
 
 def _place_beside(root: Path) -> str | None:

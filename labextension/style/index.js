@@ -3,3 +3,4 @@ import './steps.css';
 import './detail.css';
 import './log.css';
 import './dialog.css';
+import './compare.css';

@@ -4,3 +4,4 @@ import './detail.css';
 import './log.css';
 import './dialog.css';
 import './compare.css';
+import './review.css';

@@ -83,6 +83,28 @@ export class Api {
     return this.post(of(project, 'image'), {});
   }
 
+  /** The reproductions and reruns that this server knows of, oldest first. */
+  jobs(project: string, kind: 'reproductions' | 'reruns'): Promise<{ jobs: answers.IJob[] }> {
+    return this.get(of(project, kind));
+  }
+
+  reproduce(project: string, skip: number[]): Promise<{ job: string }> {
+    return this.post(of(project, 'reproductions'), { skip });
+  }
+
+  rerun(project: string, steps: string[]): Promise<{ job: string }> {
+    return this.post(of(project, 'reruns'), { steps });
+  }
+
+  /** What a review would be about now, and whose it would be. */
+  reviewing(project: string): Promise<{ about: answers.IAbout; name: string | null }> {
+    return this.get(of(project, 'reviews'));
+  }
+
+  review(project: string, word: answers.IReviewWord): Promise<answers.IReview> {
+    return this.post(of(project, 'reviews'), word);
+  }
+
   job(project: string, job: string): Promise<answers.IJob> {
     return this.get(of(project, 'jobs', job));
   }

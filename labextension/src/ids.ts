@@ -11,7 +11,14 @@ export namespace CommandIDs {
   export const build = 'vaibify:build';
   export const init = 'vaibify:init';
   export const openFile = 'vaibify:open-file';
+  export const compare = 'vaibify:compare';
   export const log = 'vaibify:log';
+  export const check = 'vaibify:check';
+  export const rerun = 'vaibify:rerun';
+  export const review = 'vaibify:review';
 }
 
 export const PANEL = 'vaibify-panel';
+
+/** The plugin whose schema holds the settings. */
+export const SETTINGS = 'vaibify-lab:panel';

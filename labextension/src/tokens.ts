@@ -5,6 +5,7 @@ import type { Api } from './api/vaibify';
 import type { Detail } from './model/detail';
 import type { Jobs } from './model/jobs';
 import type { LiveRun } from './model/live';
+import type { Review } from './model/review';
 import type { Status } from './model/status';
 import type { Store } from './model/store';
 
@@ -23,6 +24,9 @@ export interface IVaibify {
   readonly detail: Detail;
   readonly live: LiveRun;
   readonly jobs: Jobs;
+  /** Whether the person is here to review: then nothing is recorded. */
+  readonly reviewing: Store<boolean>;
+  readonly review: Review;
   /** Look for projects again. */
   find(): Promise<void>;
   /** Show another project. */

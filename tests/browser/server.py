@@ -9,13 +9,15 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 NO_NEWS = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
-THEMES = "lab/api/settings/@jupyterlab/apputils-extension:themes"
+SETTINGS = "lab/api/settings"
+NO_ENGINE = {"DOCKER_HOST": "unix:///nonexistent/docker.sock"}
 
 
 @dataclass
@@ -45,7 +47,11 @@ class Lab:
 
     def theme(self, name: str) -> None:
         """Set the theme that the next page shows."""
-        self.ask(THEMES, "PUT", {"raw": json.dumps({"theme": name})})
+        self.setting("@jupyterlab/apputils-extension:themes", theme=name)
+
+    def setting(self, plugin: str, **values: Any) -> None:
+        """Set what a person sets in JupyterLab's settings."""
+        self.ask(f"{SETTINGS}/{plugin}", "PUT", {"raw": json.dumps(values)})
 
     def stop(self) -> None:
         """End the server."""
@@ -72,20 +78,36 @@ def environment(home: Path) -> dict[str, str]:
     return kept | {name: str(place) for name, place in places.items()}
 
 
-def start(home: Path, root: Path, *options: str, port: int = 0, token: str = "") -> Lab:
-    """Start JupyterLab on ``root``; return it when it answers."""
+def start(
+    home: Path,
+    root: Path,
+    *options: str,
+    port: int = 0,
+    token: str = "",
+    variables: Mapping[str, str] | None = None,
+    command: Sequence[str] = (),
+) -> Lab:
+    """Start JupyterLab on ``root``; return it when it answers.
+
+    ``command`` starts it otherwise than by this Python, and itself chooses where it stands.
+    """
     (home / "config" / "labconfig").mkdir(parents=True, exist_ok=True)
     (home / "config" / "labconfig" / "page_config.json").write_text(json.dumps(NO_NEWS))
     token = token or secrets.token_hex(16)
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
-    command += ["--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
-    command += [f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}"]
-    command += ["--ServerApp.allow_unauthenticated_access=False"]
-    command += ["--LabApp.expose_app_in_browser=True", "--LabApp.extension_manager=readonly"]
+    here = (sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root}")
+    said = [*(command or here), "--no-browser", "--allow-root"]
+    said += ["--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
+    said += [f"--IdentityProvider.token={token}", "--LabApp.expose_app_in_browser=True"]
+    said += ["--ServerApp.allow_unauthenticated_access=False"]
+    said += ["--LabApp.extension_manager=readonly"]
     log = home / "lab.log"
     with log.open("ab") as out:
         process = subprocess.Popen(
-            [*command, *options], env=environment(home), cwd=root, stdout=out, stderr=out
+            [*said, *options],
+            env=environment(home) | dict(variables or {}),
+            cwd=root,
+            stdout=out,
+            stderr=out,
         )
     told = home / "runtime" / f"jpserver-{process.pid}.json"
     deadline = time.monotonic() + 120

@@ -94,11 +94,11 @@ class Fault:
             self._busy.now = True
             try:
                 self.said(what)
+                if self.error is None:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                    signal.pause()
             finally:
                 self._busy.now = False
-            if self.error is None:
-                os.kill(os.getpid(), signal.SIGKILL)
-                signal.pause()
         raise OSError(self.error, os.strerror(self.error or errno.EIO))
 
 

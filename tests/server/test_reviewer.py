@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from tests.kit import Made, git
 from tests.server.addresses import ADDRESSES
 from tests.server.client import Client
 
-MAY = {"container", "reproductions", "reruns", "manifest/verify", "runs/x", "jobs/x"}
+MAY = {"container", "reproductions", "reruns", "reviews", "manifest/verify", "runs/x", "jobs/x"}
 
 
 @pytest.fixture
@@ -60,3 +61,56 @@ def test_the_environment_turns_it_on(monkeypatch: pytest.MonkeyPatch) -> None:
     for value, expected in (("1", True), ("true", True), ("0", False), ("", False)):
         monkeypatch.setenv("VAIBIFY_REVIEWER", value)
         assert VaibifyApp().reviewer is expected
+
+
+async def test_a_review_names_what_was_checked_of_which_bytes(client: Client, made: Made) -> None:
+    made.run()
+    made.project().envelope()
+    made.commit("results")
+    identity = await client.id()
+    word = {"verdict": "does-not-hold", "by": "Bea Other", "text": "The fit is not <b>100%</b>."}
+    address = f"projects/{identity}/reviews"
+    early = await client.post(address, word)
+    assert (early.status, early.code) == (409, "stale")
+
+    async def do(what: str, asked: dict[str, Any]) -> Any:
+        job = (await client.post(f"projects/{identity}/{what}", asked)).json["job"]
+        return (await client.follow(f"projects/{identity}/jobs/{job}/journal"))[-1]["result"]
+
+    checked = await do("reproductions", {"skip": [2, 3]})
+    again = await do("reruns", {"steps": ["use"]})
+    before = _everything(made)
+    found = await client.post(address, word)
+    assert found.status == 201
+    here = {
+        "commit": git(made.root, "rev-parse", "HEAD").strip(),
+        "manifest_sha256": hashlib.sha256((made.root / "MANIFEST.sha256").read_bytes()).hexdigest(),
+        "uncommitted": [],
+    }
+    review = found.json
+    assert {key: review[key] for key in (*word, "format", "signed")} == {
+        **word,
+        "format": "vaibify-lab/review-1",
+        "signed": False,
+    }
+    assert review["project"] == {"name": "workflow", "workflow": "workflow.json", **here}
+    told = {key: value for key, value in checked.items() if key != "about"}
+    assert review["checked"] == review["checked"] | told
+    assert [one["state"] for one in told["tiers"]] == ["passed", "skipped", "skipped"]
+    (rerun,) = review["reruns"]
+    assert rerun["steps"] == ["use"] and rerun["in_container"] is False
+    assert rerun["outputs"] == again["outputs"] == [{"path": "out2/b.txt", "verdict": "identical"}]
+    assert _everything(made) == before
+    assert (await client.get(address)).json["about"] == here
+
+    made.write("out/a.txt", "longer\n")
+    late = await client.post(address, word)
+    assert (late.status, late.code) == (409, "stale")
+    assert (await client.get(address)).json["about"]["uncommitted"] == ["out/a.txt"]
+    for fault in ({"verdict": "confirmed"}, {"text": " "}, {"by": " "}):
+        asked = await client.post(address, {**word, **fault})
+        assert (asked.status, asked.code) == (400, "usage"), fault
+
+
+def _everything(made: Made) -> dict[str, bytes]:
+    return {str(one): one.read_bytes() for one in made.root.rglob("*") if one.is_file()}

@@ -17,13 +17,14 @@ from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.core.observed import MISSING, FileState
 from vaibify_lab.core.paths import shown
+from vaibify_lab.engines.scratch import remove_tree
 from vaibify_lab.envelope import environment
 from vaibify_lab.files.git import Repository
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.enveloping import manifested
-from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow, read_events
-from vaibify_lab.runs.live import is_ended, runner_of
+from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow
+from vaibify_lab.runs.live import is_ended, is_gone
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.plan import Mode
@@ -55,6 +56,7 @@ class Rerun:
     problems: tuple[str, ...]
     engine: str
     deterministic: bool = True
+    in_container: bool = False
 
     @property
     def hint(self) -> str:
@@ -86,6 +88,7 @@ class Rerun:
         return {
             "passed": self.passed,
             "engine": self.engine,
+            "in_container": self.in_container,
             "outputs": [one.as_json() for one in self.outputs],
             "problems": list(self.problems),
         }
@@ -115,14 +118,15 @@ def rerun(
     options = RunOptions(workflow.path, mode, tuple(only), engine="any", tests=False)
     with _copy(opened, workflow, steps) as copy:
         folder = start_run(copy, options, person)
-        failures, engine = _watch(folder, tell)
+        failures, engine, contained = _watch(folder, tell)
         made = _outputs_of(copy, steps)
         after = hash_many(copy, dict.fromkeys((*outputs, *made)))
     compared = tuple(
         Compared(path, _verdict(before.get(path, MISSING), after[path]))
         for path in dict.fromkeys((*outputs, *made))
     )
-    return Rerun(compared, (*changed, *failures), engine, workflow.deterministic)
+    problems = (*changed, *failures)
+    return Rerun(compared, problems, engine, workflow.deterministic, contained)
 
 
 def _refusal(steps: Sequence[Step]) -> str:
@@ -160,7 +164,7 @@ def _copy(opened: Opened, workflow: Workflow, steps: Sequence[Step]) -> Iterator
         _fill(opened, workflow, steps, Tree(root))
         yield Tree(root)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_tree(str(folder))
 
 
 def _place_beside(root: Path) -> str | None:
@@ -196,8 +200,8 @@ def _copy_one(source: Tree, path: str, copy: Tree, mode: int) -> None:
     target.chmod(mode)
 
 
-def _watch(folder: RunFolder, tell: Tell | None) -> tuple[tuple[str, ...], str]:
-    """Follow a run to its end; return what failed, and the engine in words."""
+def _watch(folder: RunFolder, tell: Tell | None) -> tuple[tuple[str, ...], str, bool]:
+    """Follow a run to its end; return what failed, the engine in words, whether a container."""
     try:
         return _follow(folder, tell)
     except BaseException:  # Ctrl-C: nothing may go on in a folder that is about to be removed
@@ -209,30 +213,29 @@ def _watch(folder: RunFolder, tell: Tell | None) -> tuple[tuple[str, ...], str]:
         raise
 
 
-def _follow(folder: RunFolder, tell: Tell | None) -> tuple[tuple[str, ...], str]:
+def _follow(folder: RunFolder, tell: Tell | None) -> tuple[tuple[str, ...], str, bool]:
     failures: list[str] = []
-    engine = "local engine"
+    engine, contained = "local engine", False
     for event in follow(folder):
         if event is None:
             if _is_lost(folder):
-                return (*failures, "the rerun lost its runner"), engine
+                return (*failures, "the rerun lost its runner"), engine, contained
             continue
         if tell is not None:
             tell(event)
         if event["event"] == "runStarted":
-            engine = _words(event["engine"])
+            engine, contained = _words(event["engine"]), event["engine"]["kind"] == "docker"
         if event["event"] in ("stepFail", "stepBlocked"):
             failures.append(f"step {event['step']!r} {event.get('text', '')}")
         if event["event"] == "runRefused":
             failures.append(str(event["text"]))
         if event["event"] in ENDINGS:
             break
-    return tuple(failures), engine
+    return tuple(failures), engine, contained
 
 
 def _is_lost(folder: RunFolder) -> bool:
-    runner = runner_of(read_events(folder))
-    return runner is not None and runner.alive() is False and not is_ended(folder)
+    return is_gone(folder) and not is_ended(folder)
 
 
 def _words(described: dict[str, Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.facts import TestResult
+from vaibify_lab.files.plainfile import read_plain
 
 _LIMIT = 16 * 2**20  # of one report
 _TESTS, _NAME, _DETAIL, _DETAILS = 100_000, 2000, 1500, 1000
@@ -77,17 +77,5 @@ def _tests(tests: Mapping[str, Any]) -> tuple[TestResult, ...]:
 
 def _read(path: Path, limit: int) -> bytes | None:
     """Read a regular file of bounded size; nothing else is opened for long, no link followed."""
-    try:
-        opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        if not stat.S_ISREG(os.fstat(opened).st_mode):
-            return None
-        with os.fdopen(opened, "rb", closefd=False) as file:
-            data = file.read(limit + 1)
-    except OSError:
-        return None
-    finally:
-        os.close(opened)
-    return data if len(data) <= limit else None
+    data = read_plain(path, limit)
+    return data if data is not None and len(data) <= limit else None

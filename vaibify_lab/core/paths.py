@@ -6,6 +6,7 @@ The rules are of formats.md and cases M06, M07, M13: a path is refused before an
 from __future__ import annotations
 
 import re
+import shlex
 import unicodedata
 from collections.abc import Iterable
 
@@ -100,6 +101,11 @@ def shown(path: str) -> str:
     if path.isprintable():
         return path
     return "".join(char if char.isprintable() else _escaped(char) for char in path)
+
+
+def as_word(path: str) -> str:
+    """Return a path as one word of a shell command that a person may paste."""
+    return shlex.quote(shown(path))
 
 
 def _escaped(char: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import InvalidFile
 from vaibify_lab.engines.base import Ended
+from vaibify_lab.files.plainfile import read_plain
 from vaibify_lab.files.tree import Tree
 
 SMALL = 2**16
@@ -45,12 +46,8 @@ def write_ended(state: Path, how: Ended) -> None:
 
 
 def small(path: Path) -> bytes:
-    """Return a small file's bytes; b"" when it cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(SMALL)
-    except OSError:
-        return b""
+    """Return a small file's bytes; b"" when it cannot be read, or is no plain file."""
+    return (read_plain(path, SMALL) or b"")[:SMALL]
 
 
 def parsed(data: bytes, name: str) -> dict[str, Any]:

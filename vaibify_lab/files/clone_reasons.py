@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shlex
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from vaibify_lab.core.errors import InvalidFile, MissingFile, UnsafePath
 from vaibify_lab.core.observed import CloneProblem, GitSnapshot
+from vaibify_lab.core.paths import as_word
 from vaibify_lab.files.attributes import (
     Attributes,
     attribute_line,
@@ -128,7 +128,7 @@ def ignore_rules(repo: Repository, paths: Iterable[str]) -> dict[str, str]:
 
 
 def _ignored(path: str, rule: str) -> CloneProblem:
-    action = f"git add -f -- {_quoted(path)} && git commit, or change that rule"
+    action = f"git add -f -- {as_word(path)} && git commit, or change that rule"
     return CloneProblem(path, "ignored", f"is ignored by git ({rule})", action)
 
 
@@ -180,13 +180,9 @@ def _as_is(path: str, attributes: Attributes) -> str:
     }
     words = " ".join(word for word, is_needed in unset.items() if is_needed)
     line = attribute_line(path, words)
-    again = f"git add --renormalize -- .gitattributes {_quoted(path)} && git commit"
+    again = f"git add --renormalize -- .gitattributes {as_word(path)} && git commit"
     return f"add the line `{line}` to .gitattributes, then {again}"
 
 
 def _add(path: str) -> str:
-    return f"git add -- {_quoted(path)} && git commit"
-
-
-def _quoted(path: str) -> str:
-    return shlex.quote(escaped(path))
+    return f"git add -- {as_word(path)} && git commit"

@@ -11,6 +11,7 @@ from typing import TypeVar
 from vaibify_lab.core import fact_files
 from vaibify_lab.core.errors import MissingFile, VaibifyError
 from vaibify_lab.core.facts import FactFault, Facts, RunRecord, SignOffs, TestMarker
+from vaibify_lab.core.paths import as_word
 from vaibify_lab.files.directory import Directory
 from vaibify_lab.files.statcache import is_settled
 from vaibify_lab.files.tree import Tree
@@ -189,5 +190,5 @@ def _stamp_of(status: os.stat_result) -> _Stamp:
 
 def _remedy(path: str, error: VaibifyError) -> str:
     if "conflict markers" in error.text:
-        return f"git checkout --ours {path}, or run the step again"
-    return error.action or f"git checkout {path}, or run the step again"
+        return f"git checkout --ours -- {as_word(path)}, or run the step again"
+    return error.action or f"git checkout -- {as_word(path)}, or run the step again"

@@ -31,10 +31,15 @@ def split(path: str) -> tuple[str, str]:
     if "" in parts or "." in parts or ".." in parts or "\0" in path:
         raise UnsafePath("is not a plain path inside the project", where=escaped(path) or '""')
     if len(parts) > MAX_DEPTH:
-        text = f"is nested deeper than {MAX_DEPTH} folders"
-        raise UnsafePath(text, where=f"{escaped(path)[:60]}...")
+        raise too_deep(path)
     directory, _, name = path.rpartition("/")
     return directory, name
+
+
+def too_deep(path: str) -> UnsafePath:
+    """Return the error for a path of more parts than `MAX_DEPTH`."""
+    text = f"is nested deeper than {MAX_DEPTH} folders"
+    return UnsafePath(text, where=f"{escaped(path)[:60]}...")
 
 
 def folder(path: str) -> str:

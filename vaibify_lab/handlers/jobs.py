@@ -55,6 +55,12 @@ class ReproductionsHandler(Handler):
 class RerunsHandler(Handler):
     """``projects/<id>/reruns``."""
 
+    @allowed("read", "reproductions")
+    async def get(self, identity: str) -> None:
+        """List them."""
+        jobs = self.bench.jobs.of(await self.entry(identity), "rerun")
+        self.answer({"jobs": [one.to_json() for one in jobs]})
+
     @allowed("execute", "reproductions")
     async def post(self, identity: str) -> None:
         """Run steps again on a copy, and compare."""

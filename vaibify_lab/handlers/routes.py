@@ -6,6 +6,7 @@ from vaibify_lab.handlers import envelope, image, jobs, machine, runs, steps
 from vaibify_lab.handlers.base import Common
 from vaibify_lab.handlers.journal import RunJournalHandler
 from vaibify_lab.handlers.projects import ProjectsHandler
+from vaibify_lab.handlers.reviews import ReviewsHandler
 from vaibify_lab.handlers.sign_offs import SignOffsHandler
 from vaibify_lab.handlers.status import FileStatusHandler, LevelsHandler
 from vaibify_lab.handlers.workflow import WorkflowHandler
@@ -39,6 +40,7 @@ ROUTES: tuple[tuple[str, type[Common]], ...] = (
     (f"{_PROJECT}/container", image.ContainerHandler),
     (f"{_PROJECT}/reproductions", jobs.ReproductionsHandler),
     (f"{_PROJECT}/reruns", jobs.RerunsHandler),
+    (f"{_PROJECT}/reviews", ReviewsHandler),
     (_JOB, jobs.JobHandler),
     (f"{_JOB}/journal", jobs.JobJournalHandler),
 )

@@ -286,5 +286,5 @@ class Project:
     def rerun(self, names: Sequence[str], tell: Tell | None = None) -> Rerun:
         """Run single steps again on a copy, and compare what they write with what is here."""
         workflow = self.opened.workflow(self.path)
-        only = tuple(dict.fromkeys(find_step(workflow, name).slug for name in names))
+        only = tuple(find_step(workflow, name).slug for name in names)
         return rerun(self.opened, workflow, self.person(), tell=tell, only=only)

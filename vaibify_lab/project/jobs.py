@@ -22,6 +22,7 @@ from vaibify_lab.ceremony.reproduce import Asked, Telling
 from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.project.facade import Project
+from vaibify_lab.project.reviewing import about
 
 Kind = Literal["build", "envelope", "reproduction", "rerun", "verify"]
 WRITERS = frozenset({"build", "envelope"})
@@ -77,13 +78,16 @@ def reproduction(project: Project, asked: Options, teller: Teller) -> dict[str, 
     workflow = None if asked.get("all_workflows", True) else project.path
     skip = frozenset(asked.get("skip", ()))
     question = Asked(skip, bool(asked.get("rerun")), workflow, project.person())
-    return project.reproduce(question, _telling(teller)).as_json()
+    here = about(project.opened)
+    return {"about": here, **project.reproduce(question, _telling(teller)).as_json()}
 
 
 def rerun(project: Project, asked: Options, teller: Teller) -> dict[str, Any]:
     """Run single steps again on a copy, and compare."""
-    found = project.rerun(asked["steps"], lambda event: teller.say("rerun", line=event))
-    return found.as_json()
+    which = {"about": about(project.opened), "workflow": project.path}
+    steps = list(dict.fromkeys(project.step(name).slug for name in asked["steps"]))
+    found = project.rerun(steps, lambda event: teller.say("rerun", line=event))
+    return {**which, "steps": steps, **found.as_json()}
 
 
 def verify(project: Project, asked: Options, teller: Teller) -> dict[str, Any]:

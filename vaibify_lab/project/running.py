@@ -8,9 +8,9 @@ from typing import Any
 from vaibify_lab.core.errors import NotPassed, RunInProgress, VaibifyError
 from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.runs.explain import tail
-from vaibify_lab.runs.history import find_run
+from vaibify_lab.runs.history import damage, find_run
 from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow, read_events, run_folders
-from vaibify_lab.runs.live import current_run, is_ended, runner_in, unfinished
+from vaibify_lab.runs.live import current_run, is_ended, is_gone, unfinished
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.start import start_run
@@ -30,9 +30,11 @@ def events_of(folder: RunFolder) -> Iterator[dict[str, Any] | None]:
     after = 0
     for event in follow(folder):
         yield event
-        if event is None and not _is_alive(folder):
+        if event is None and is_gone(folder):
             yield from read_events(folder, after)  # what it said between our look and its death
             if not is_ended(folder):
+                if text := damage(folder):
+                    yield {"event": "warning", "text": text, "sequence": 0}
                 yield _loss(folder)
             return
         if event is not None:
@@ -105,8 +107,3 @@ def _loss(folder: RunFolder) -> dict[str, Any]:
     said = f": {lines[-1][:300]}" if lines else ""
     lost = {"outcome": "interrupted", "steps": {}, "text": f"the run lost its runner{said}"}
     return {"event": "runComplete", "sequence": 0, **lost}
-
-
-def _is_alive(folder: RunFolder) -> bool:
-    runner = runner_in(folder)
-    return runner is None or runner.alive() is not False

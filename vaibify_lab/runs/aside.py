@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -20,6 +19,7 @@ from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import DiskFull, InvalidFile, VaibifyError
 from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.paths import fault_of, is_protected, is_within
+from vaibify_lab.engines.scratch import remove_tree
 from vaibify_lab.files.factstore import LOCAL, RECORDS, FactStore
 from vaibify_lab.files.tree import Tree
 
@@ -133,7 +133,8 @@ class Aside:
         if seen is not None and stat.S_ISDIR(seen.st_mode) and not seen.st_mode & stat.S_IWUSR:
             with suppress(OSError):
                 os.chmod(self.tree.root / source, seen.st_mode | stat.S_IRWXU)
-        self.tree.move(source, target)
+        # Not durable: the list is, and wherever a power cut leaves the output, it is looked for.
+        self.tree.move(source, target, durable=False)
 
     def _record_digest(self) -> str:
         """Return what tells the step's record of now from a later one; "" without one."""
@@ -175,19 +176,11 @@ def outermost(paths: Iterable[str]) -> list[str]:
 
 def delete(path: Path) -> None:
     """Delete a file or a folder, never what a link leads to; folders may have lost their rights."""
-    if path.is_symlink() or not path.is_dir():
+    if not path.is_symlink() and path.is_dir():
+        remove_tree(str(path))
+    else:
         with suppress(OSError):
             path.unlink()
-        return
-    with suppress(OSError):
-        path.chmod(0o700)
-    for here, names, _ in os.walk(path):
-        for name in names:
-            below = os.path.join(here, name)
-            if not os.path.islink(below):
-                with suppress(OSError):
-                    os.chmod(below, 0o700)
-    shutil.rmtree(path, ignore_errors=True)
 
 
 def _is_movable(path: object) -> bool:

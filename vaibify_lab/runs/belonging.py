@@ -7,7 +7,9 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from vaibify_lab.files.descent import Descent, entries
 from vaibify_lab.files.factstore import LOCAL
+from vaibify_lab.files.paths import MAX_DEPTH
 
 
 def hand_over_local(root: Path) -> None:
@@ -19,10 +21,15 @@ def hand_over_local(root: Path) -> None:
     owner = root.stat()
     if os.geteuid() or not owner.st_uid:
         return
-    with suppress(OSError):
-        for _, folders, files, handle in os.fwalk(root / LOCAL):
-            for name in (*folders, *files):
+    waiting = [LOCAL]
+    with suppress(OSError), Descent(root) as descent:
+        while waiting:
+            here = waiting.pop()
+            handle = descent.enter(here)
+            for name, kind in entries(handle):
                 _give(name, handle, owner)
+                if kind == "folder" and here.count("/") < MAX_DEPTH:
+                    waiting.append(f"{here}/{name}")
 
 
 def _give(name: str, directory: int, owner: os.stat_result) -> None:

@@ -13,8 +13,10 @@ from typing import Any
 
 from vaibify_lab.core.disk import of_the_disk
 from vaibify_lab.core.errors import PreflightFailed, UsageError, VaibifyError
+from vaibify_lab.engines.scratch import remove_tree
 from vaibify_lab.envelope.environment import EnvironmentFile
 from vaibify_lab.files.factstore import DRAFTS
+from vaibify_lab.files.gitconfig import GitConfig
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs import enveloping, turning
 from vaibify_lab.runs.belonging import hand_over_local
@@ -177,6 +179,7 @@ class Runner:
         return RunContext(
             tree=opened.tree,
             repository=opened.repository,
+            git=GitConfig(opened.repository),
             workflow=look.workflow,
             project=look.project,
             engine=chosen.engine,
@@ -217,11 +220,9 @@ class Runner:
 
 def _prune(root: Path, current: RunFolder) -> None:
     """Keep the newest runs' journals and logs; delete the others."""
-    import shutil
-
     for old in run_folders(root)[:-KEPT_RUNS]:
         if old.path != current.path:
-            shutil.rmtree(old.path, ignore_errors=True)
+            remove_tree(str(old.path))
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.engines.base import Engine
 from vaibify_lab.files.factstore import FactStore
 from vaibify_lab.files.git import Repository
+from vaibify_lab.files.gitconfig import GitConfig
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.journal import JournalWriter, RunFolder
 from vaibify_lab.runs.look import Observer
@@ -48,6 +49,7 @@ class RunContext:
 
     tree: Tree
     repository: Repository
+    git: GitConfig
     workflow: Workflow
     project: ProjectFile
     engine: Engine

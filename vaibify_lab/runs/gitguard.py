@@ -1,94 +1,128 @@
-"""What of git's own folder could make the host run something: compared around every step."""
+"""What could make the host's git run something: compared around every step."""
 
 from __future__ import annotations
 
 import os
 import re
-import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from vaibify_lab.core.errors import ToolFailed
+from vaibify_lab.files import gitplaces
 from vaibify_lab.files.git import Repository
-from vaibify_lab.runs.writes import Stamp, stamp
+from vaibify_lab.files.gitconfig import OWN_FILES, GitConfig, OwnFiles, Setting
+from vaibify_lab.files.gitplaces import Marks
+from vaibify_lab.files.stamps import Stamp, identity, stamp_at
 
-_LONGEST = 2**24  # bytes of a configuration; git's own are a few hundred
 # All other keys count as executing: git has dozens, and each version brings new ones.
 _HARMLESS = re.compile(
     r"(?:branch|color|column|advice)\..*|user\.(?:name|email)\n.*"
     r"|remote\.[^\n]*\.(?:fetch|url|pushurl)\n(?![\w.+-]*::).*",
     re.IGNORECASE | re.DOTALL,
 )
+_INCLUDE = re.compile(r"include(?:if\..*)?\.path", re.IGNORECASE | re.DOTALL)
+_WORD = re.compile(r"[^\s'\"`;|&()<>$=]+")
 
 
 @dataclass(frozen=True, slots=True)
 class GitGuard:
-    """Hooks, the keys of the configuration that are not known to be harmless, where .git is."""
+    """Hooks, the keys of the configuration that are not known to be harmless, where .git is.
 
-    repository: Repository
-    top: tuple[int, ...] | None
-    hooks: tuple[tuple[str, Stamp | None], ...]
-    config: tuple[bytes | None, ...]
+    ``named`` are files of the work tree that the configuration makes git read or run: hooks by
+    ``core.hooksPath``, included configuration, programs.
+    """
+
+    git: GitConfig
+    own: Marks
+    config: OwnFiles
+    named: tuple[str, ...]
+    marks: Marks
 
     @classmethod
-    def take(cls, repository: Repository) -> GitGuard:
-        """Look at it now; no process is started for that."""
-        return cls(repository, _top(repository), _hooks(repository), _config(repository))
+    def take(cls, git: GitConfig) -> GitGuard:
+        """Look at it now; no process is started while the configuration stays as it was."""
+        named, root = tuple(dict.fromkeys(_named(git))), git.repository.root
+        return cls(git, _own(git.repository), git.own_files(), named, _marks(root, named))
 
-    def changed(self) -> bool:
-        """Tell whether any of it is different now."""
-        if (_top(self.repository), _hooks(self.repository)) != (self.top, self.hooks):
-            return True
-        now = _config(self.repository)
-        if now == self.config:
-            return False
-        try:
-            return self._executing(now) != self._executing(self.config)
-        except ToolFailed:
-            return True  # a configuration that git cannot read was written
+    def changed(self) -> list[str]:
+        """Return what is different now: paths as a person knows them, with the key of a setting."""
+        repository = self.git.repository
+        own = gitplaces.changed(self.own, _own(repository))
+        named = gitplaces.changed(self.marks, _marks(repository.root, self.named))
+        return [*own, *self._changed_settings(), *named]
 
-    def _executing(self, config: tuple[bytes | None, ...]) -> list[list[str]]:
-        """Return the lines of each file that may make git run something."""
-        found = []
-        for data in config:
-            asked = ("config", "--file", "-", "--no-includes", "--list", "-z")
-            listed = self.repository.run(*asked, input=data or b"")
-            lines = listed.decode("utf-8", "surrogateescape").split("\0")
-            found.append(sorted(line for line in lines if not _HARMLESS.fullmatch(line)))
-        return found
+    def _changed_settings(self) -> Iterator[str]:
+        for name, before, now in zip(OWN_FILES, self.config, self.git.own_files(), strict=True):
+            if now == before:
+                continue
+            try:
+                lines = self._executing(now) ^ self._executing(before)
+            except ToolFailed:
+                yield f".git/{name}"  # what git cannot read was written
+                continue
+            if lines:
+                key = min(lines).partition("\n")[0]
+                yield f".git/{name} ({key})"
 
-
-def _top(repository: Repository) -> tuple[int, ...] | None:
-    """Return what tells the repository's own ``.git``, a folder or a file, from another."""
-    seen = stamp(repository.root / ".git")
-    if seen is None or not stat.S_ISDIR(seen[4]):
-        return seen
-    return seen[3], stat.S_IFMT(seen[4])
+    def _executing(self, data: bytes | None) -> set[str]:
+        """Return the lines of a configuration that may make git run something."""
+        asked = ("config", "--file", "-", "--no-includes", "--list", "-z")
+        listed = self.git.repository.run(*asked, input=data or b"")
+        lines = listed.decode("utf-8", "surrogateescape").split("\0")[:-1]
+        return {line for line in lines if not _HARMLESS.fullmatch(line)}
 
 
-def _hooks(repository: Repository) -> tuple[tuple[str, Stamp | None], ...]:
-    folder = repository.common_dir / "hooks"
-    names = sorted(os.listdir(folder)) if folder.is_dir() else []
-    return tuple((name, stamp(folder / name)) for name in names)
+def _own(repository: Repository) -> Marks:
+    """Return the marks of git's own folder, but of its configuration, which is read."""
+    found: Marks = {".git": identity(stamp_at(repository.root / ".git"))}
+    common, here = str(repository.common_dir), str(repository.git_dir)
+    for path, mark in gitplaces.marks(common, None).items():
+        place = os.path.join(common, path)
+        if path not in OWN_FILES and os.path.join(here, OWN_FILES[1]) != place:
+            found[f".git/{path}".rstrip("/")] = mark
+    return found
 
 
-def _config(repository: Repository) -> tuple[bytes | None, ...]:
-    places = (repository.common_dir / "config", repository.git_dir / "config.worktree")
-    return tuple(map(_content, places))
+def _marks(root: Path, paths: tuple[str, ...]) -> Marks:
+    found: Marks = {}
+    for path in paths:
+        found[path] = identity(stamp_at(root / path))
+        found.update(_inside(root, path))
+    return found
 
 
-def _content(path: Path) -> bytes | None:
-    """Return a file's bytes; None where there is none, or something that is no file."""
+def _inside(root: Path, path: str) -> Iterator[tuple[str, Stamp | None]]:
     try:
-        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        if not stat.S_ISREG(os.fstat(opened).st_mode):
-            return None
-        with os.fdopen(opened, "rb", closefd=False) as file:
-            return file.read(_LONGEST)
-    except OSError:
-        return None
-    finally:
-        os.close(opened)
+        names = sorted(os.listdir(root / path))
+    except OSError:  # no folder
+        return
+    for name in names:
+        yield f"{path}/{name}", stamp_at(root / path / name)
+
+
+def _named(git: GitConfig) -> Iterator[str]:
+    """Yield the repository paths, outside .git, of what git's configuration names."""
+    root, hooks = git.repository.root, git.repository.common_dir / "hooks"
+    places = [str(hooks.resolve())] if hooks.is_symlink() else []
+    for setting in git.settings():
+        places += _places(root, setting)
+    for place in places:
+        path = os.path.relpath(place, root)
+        if path.split("/", 1)[0] not in ("..", ".git", "."):
+            yield path
+
+
+def _places(root: Path, setting: Setting) -> Iterator[str]:
+    """Yield the absolute paths that one setting names, and that of a file it stands in."""
+    if setting.origin.startswith("file:"):
+        file = root / setting.origin.removeprefix("file:")
+        yield os.path.normpath(file)
+        if _INCLUDE.fullmatch(setting.key):
+            yield os.path.normpath(file.parent / os.path.expanduser(setting.value))
+            return
+    if setting.key == "core.hookspath":
+        yield os.path.normpath(root / os.path.expanduser(setting.value))
+    elif not _HARMLESS.fullmatch(f"{setting.key}\n{setting.value}"):
+        words = _WORD.findall(setting.value) if len(setting.value) < 10_000 else ()
+        yield from (place for one in words if os.path.isfile(place := os.path.normpath(root / one)))

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.model import Step
-from vaibify_lab.core.paths import is_within, shown
+from vaibify_lab.core.paths import as_word, is_within, shown
 from vaibify_lab.core.report import Reason
 from vaibify_lab.engines.base import Engine
 from vaibify_lab.files.factstore import MARKERS, RECORDS, SIGN_OFFS
+from vaibify_lab.files.stamps import Stamp
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.gitguard import GitGuard
-from vaibify_lab.runs.writes import Snapshot, Stamp, quarantine
+from vaibify_lab.runs.planted import quarantine, take_privileges
+from vaibify_lab.runs.writes import Snapshot, Written
 
 NAMED = 200  # undeclared writes that a record names
 _FEW = 5  # ... and that the journal does
@@ -64,7 +67,7 @@ class Guard:
             context=context,
             step=step,
             snapshots=tuple(_snapshots(context, seen, folders)),
-            git=GitGuard.take(context.repository),
+            git=GitGuard.take(context.git),
             commit=(state.branch, state.commit),
             facts=context.facts.stamps(),
             mine=mine,
@@ -77,33 +80,64 @@ class Guard:
 
         What was planted is moved out of reach; what is only odd goes into the journal.
         """
-        faults: list[Reason] = []
+        faults = [*self._git()]
         undeclared: list[str] = []
         quiet = 0
         for snapshot in self.snapshots:
             written = snapshot.written_since()
-            faults += self._planted(snapshot.tree, written.nested_git)
+            faults += self._dangerous(snapshot.tree, written)
             forbidden, others = self._sorted(written.paths)
             faults += forbidden
             undeclared += others
             quiet += written.byte_code
-        faults += self._git()
         faults += self._facts()
         named = self._tell(undeclared, quiet)
         return faults, named
 
-    def _planted(self, tree: Tree, paths: tuple[str, ...]) -> Iterator[Reason]:
-        left = quarantine(tree, paths, self.context.folder.run_id)
-        for path in paths:
-            done = "could not be moved out of reach" if path in left else "was moved out of reach"
-            text = f"made a git repository at {shown(path)}, which {done}"
-            action = f"rm -rf {shown(path)}" if path in left else None
-            yield Reason("planted-repository", text, path, action)
+    def shields(self) -> dict[str, Path]:
+        """Return what of the step's own folders is to be laid read-only: repositories there.
+
+        They are the host's: its git would run what a step writes into their configuration.
+        """
+        if not prevents(self.context.engine, "links"):
+            return {}  # this engine cannot lay anything read-only over a writable folder
+        seen = self.snapshots[0]
+        places = {path: seen.tree.root / path for path in seen.repositories if _can_be_laid(path)}
+        return {path: one for path, one in places.items() if not one.is_symlink()}
+
+    def _dangerous(self, tree: Tree, written: Written) -> Iterator[Reason]:
+        """Yield what would run on the host with its rights, made harmless where it can be."""
+        for path in self._not_beside(written.planted):
+            yield self._planted(tree, path, f"made a git repository at {shown(path)}")
+        for path in self._not_beside(written.too_deep):
+            yield self._planted(tree, path, f"nested folders too deeply: {shown(path)[:60]}...")
+        for path in self._not_beside(written.turned):
+            text = f"ran while the git repository that holds {shown(path)} was changed there"
+            yield Reason("git-changed", text, path, f"look at {as_word(path)}")
+        privileged = self._not_beside(written.privileged)
+        take_privileges(tree, privileged)
+        for path in privileged:
+            text = f"left {shown(path)} to run with its owner's rights (setuid), which were taken"
+            yield Reason("privileged-file", text, path)
+
+    def _not_beside(self, paths: tuple[str, ...]) -> list[str]:
+        return [path for path in paths if not any(is_within(path, one) for one in self.beside)]
+
+    def _planted(self, tree: Tree, path: str, what: str) -> Reason:
+        place = quarantine(tree, path, self.context.folder.run_id)
+        if place is None:
+            text, action = "which could not be moved out of reach", f"rm -rf -- {as_word(path)}"
+        else:
+            text, action = "which was moved out of reach", f"look at {as_word(place)}"
+        return Reason("planted-repository", f"{what}, {text}", path, action)
 
     def _git(self) -> Iterator[Reason]:
-        if self.git.changed():
-            text = "ran while git's hooks or executing configuration changed"
-            yield Reason("git-changed", text, ".git", "look at .git/hooks and .git/config")
+        changed = self.git.changed()
+        for one in changed:
+            text = f"ran while git's hooks or executing configuration changed: {shown(one)}"
+            path = one.partition(" (")[0]
+            yield Reason("git-changed", text, path, f"look at {as_word(path)}")
+        if changed:
             return
         state = self.context.repository.snapshot()
         if (state.branch, state.commit) != self.commit:
@@ -113,7 +147,7 @@ class Guard:
     def _facts(self) -> Iterator[Reason]:
         for path in self.context.facts.changed_by_others(self.facts, self.step.slug):
             text = f"ran while the fact {path} was changed, and not by the runner"
-            yield Reason("fact-changed", text, path, f"git checkout -- {path}")
+            yield Reason("fact-changed", text, path, f"git checkout -- {as_word(path)}")
 
     def _sorted(self, paths: tuple[str, ...]) -> tuple[list[Reason], list[str]]:
         """Tell forbidden writes from those that are only undeclared."""
@@ -174,9 +208,14 @@ class Guard:
         return named[:NAMED]
 
 
+def _can_be_laid(path: str) -> bool:
+    """Tell whether a repository is one by its ``.git``, of a name that every engine takes."""
+    return path.lower().endswith("/.git") and path.isprintable()
+
+
 def _forbidden(path: str) -> Reason:
     text = f"ran while {shown(path)} was changed, which is not its own to write"
-    return Reason("forbidden-write", text, path, f"git checkout -- {shown(path)}")
+    return Reason("forbidden-write", text, path, f"git checkout -- {as_word(path)}")
 
 
 def _snapshots(context: RunContext, seen: Tree, folders: tuple[str, ...]) -> Iterator[Snapshot]:
@@ -184,5 +223,5 @@ def _snapshots(context: RunContext, seen: Tree, folders: tuple[str, ...]) -> Ite
     yield Snapshot.take(seen, folders if confined else ("",))
     if not confined and seen is not context.tree:
         yield Snapshot.take(context.tree, ("",))  # a sealed step that nothing keeps in its tree
-    if not confined or ("" in folders and not prevents(context.engine, "git")):
+    if not confined or "" in folders:  # a mount that protects it goes when the host replaces it
         yield Snapshot.take(context.tree, (_VAIBIFY,))

@@ -15,12 +15,13 @@ from vaibify_lab.core.paths import shown
 from vaibify_lab.core.report import Reason
 from vaibify_lab.engines.base import Ended
 from vaibify_lab.files.hashing import hash_many
+from vaibify_lab.files.stamps import Stamp
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs import explain
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.guard import Guard
 from vaibify_lab.runs.waiting import Wait
-from vaibify_lab.runs.writes import Stamp, stamps
+from vaibify_lab.runs.writes import stamps
 
 _DECLARE = "declare it in saInputDataFiles (or saScripts, for code)"
 

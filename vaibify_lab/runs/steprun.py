@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from vaibify_lab.core.differences import describe
 from vaibify_lab.core.errors import DiskFull, VaibifyError
@@ -28,7 +29,7 @@ from vaibify_lab.runs.judge import Consumption, Judge, Seal, Verdict
 from vaibify_lab.runs.launching import fresh_state, launch_and_wait, resources_of
 from vaibify_lab.runs.recording import Attempt, record_of
 from vaibify_lab.runs.waiting import Wait
-from vaibify_lab.runs.writable import make_ready, writable_folders
+from vaibify_lab.runs.writable import make_ready, require_git_apart, writable_folders
 from vaibify_lab.runs.writes import stamps
 
 
@@ -141,20 +142,21 @@ class StepRun:
     ) -> Verdict:
         context, step = self.context, self.step
         make_ready(context.tree, step)
+        require_git_apart(context.repository, step)
         held = (*consumed.paths, *kept)
         tree = self._staged(held) if context.is_sealed() else context.tree
         drop_byte_code(tree, consumed.code)
         root = context.engine.container_root(tree.root, context.project.name)
-        launch = self._launch(tree, root, consumed)
         guard = Guard.take(
             context,
             step,
             tree,
-            launch.writable,
+            writable_folders(step),
             mine=step.outputs,
             elsewhere=frozenset() if self._stage else frozenset(consumed.paths),
             beside=beside,
         )
+        launch = self._launch(tree, root, consumed, guard.shields())
         context.journal.write("stepStarted", step=step.slug)
         person = Wait(context, step, root) if step.interactive else None
         ended, timed_out = launch_and_wait(context, launch, step.slug, step.timeout_seconds, person)
@@ -188,7 +190,9 @@ class StepRun:
         )
         return self._stage.tree
 
-    def _launch(self, tree: Tree, root: str, consumed: Consumption) -> Launch:
+    def _launch(
+        self, tree: Tree, root: str, consumed: Consumption, shields: Mapping[str, Path]
+    ) -> Launch:
         context, step = self.context, self.step
         plots_only = context.options.plot_only
         declared = step.plot_commands if plots_only else step.commands
@@ -215,7 +219,7 @@ class StepRun:
             ),
             network=not context.project.network_isolation,
             state=fresh_state(context.folder.step(step.slug)),
-            read_only=self._stage.laid_in if self._stage else {},
+            read_only={**(self._stage.laid_in if self._stage else {}), **shields},
             resources=resources_of(step),
             for_terminals=step.interactive,
         )

@@ -15,12 +15,13 @@ from vaibify_lab.core.model import CATEGORIES, Category, Step
 from vaibify_lab.core.references import as_run
 from vaibify_lab.core.report import Reason
 from vaibify_lab.engines.base import Ended, Launch
+from vaibify_lab.runs.aside import delete
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.determinism import step_environment
 from vaibify_lab.runs.guard import Guard
 from vaibify_lab.runs.journal import now
 from vaibify_lab.runs.launching import fresh_state, launch_and_wait, resources_of
-from vaibify_lab.runs.writable import make_ready, writable_folders
+from vaibify_lab.runs.writable import make_ready, require_git_apart, writable_folders
 
 Results = dict[Category, CategoryResult]
 
@@ -67,24 +68,27 @@ class TestRun:
         """Run them with everything watched that is not theirs; tell whether they were cut short."""
         context, step = self.context, self.step
         make_ready(context.tree, step)
+        require_git_apart(context.repository, step)
         folder = context.folder.step(step.slug)
         state, exchange = fresh_state(folder, "tests"), fresh_state(folder, "exchange")
         session.prepare(exchange)
-        launch = self._launch(commands, state, exchange, hashes)
-        with context.busy.running(step, launch.writable) as beside:
+        folders = writable_folders(step)
+        with context.busy.running(step, folders) as beside:
             guard = Guard.take(
                 context,
                 step,
                 context.tree,
-                launch.writable,
+                folders,
                 mine=(),
                 elsewhere=frozenset(),
                 beside=beside,
             )
+            launch = self._launch(commands, state, exchange, hashes, guard.shields())
             context.journal.write("testsStarted", step=step.slug)
             ended, timed_out = launch_and_wait(context, launch, step.slug, step.timeout_seconds)
             faults, _ = guard.look()
         found = session.results(commands, exchange, _why_early(ended, timed_out))
+        delete(exchange)  # it may hold anything, and no one needs it any more
         found = _doubted(found) if ended.out_of_memory else found
         cut_short = ended.lost or (ended.stopped and not timed_out)
         return (_all_failed(found, faults) if faults else found), cut_short
@@ -98,7 +102,12 @@ class TestRun:
         return session.commands_of(suites, run)
 
     def _launch(
-        self, commands: Sequence[session.Command], state: Path, exchange: Path, hashes: Hashes
+        self,
+        commands: Sequence[session.Command],
+        state: Path,
+        exchange: Path,
+        hashes: Hashes,
+        shields: Mapping[str, Path],
     ) -> Launch:
         context, step = self.context, self.step
         return Launch(
@@ -118,6 +127,7 @@ class TestRun:
             ),
             network=not context.project.network_isolation,
             state=state,
+            read_only=shields,
             exchange=exchange,
             resources=resources_of(step),
         )

@@ -3,66 +3,73 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.paths import is_within
+from vaibify_lab.files import gitplaces
 from vaibify_lab.files.descent import Descent
 from vaibify_lab.files.factstore import LOCAL
-from vaibify_lab.files.paths import MAX_DEPTH
+from vaibify_lab.files.paths import MAX_DEPTH, join
+from vaibify_lab.files.stamps import Stamp, stamp_at, stamp_of
 from vaibify_lab.files.tree import Tree
 
-Stamp = tuple[int, int, int, int, int]
 _IGNORED = ("__pycache__", ".pytest_cache", ".ipynb_checkpoints", ".mypy_cache")
-_LISTING = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PASSED_OVER = frozenset({".git", ".vaibify", LOCAL})
-
-
-def stamp(path: Path | str) -> Stamp | None:
-    """Return what changes when a file is written, replaced or touched; None when missing."""
-    try:
-        seen = os.lstat(path)
-    except OSError:
-        return None
-    return _stamp_of(seen)
+_PRIVILEGED = stat.S_ISUID | stat.S_ISGID
 
 
 def stamps(tree: Tree, paths: Iterable[str]) -> dict[str, Stamp | None]:
     """Return the stamps of repository paths."""
-    return {path: stamp(tree.root / path) for path in paths}
+    return {path: stamp_at(tree.root / path) for path in paths}
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Files below some folders that are new or changed since a snapshot, and what was planted."""
+    """What is new or changed below some folders since a snapshot.
+
+    Attributes
+    ----------
+    paths : tuple of str
+        Files, without byte code and caches, of which ``byte_code`` is the number.
+    planted : tuple of str
+        What git would take for a repository: ``.git`` entries, and the HEAD of a folder that looks
+        like a bare one.
+    too_deep : tuple of str
+        Folders nested so deep that nobody looked into them.
+    turned : tuple of str
+        Repositories that were there before and now run something else.
+    privileged : tuple of str
+        Files that would run with their owner's rights.
+    """
 
     paths: tuple[str, ...]
     byte_code: int
-    nested_git: tuple[str, ...]
+    planted: tuple[str, ...]
+    too_deep: tuple[str, ...]
+    turned: tuple[str, ...]
+    privileged: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The stamps of all files below some folders of the tree."""
+    """The stamps of all files below some folders of the tree, and the repositories there."""
 
     tree: Tree
     folders: tuple[str, ...]
-    stamps: dict[str, Stamp]
-    nested_git: frozenset[str]
+    stamps: dict[str, Stamp] = field(default_factory=dict)
+    repositories: dict[str, gitplaces.Marks] = field(default_factory=dict)
+    too_deep: set[str] = field(default_factory=set)
 
     @classmethod
     def take(cls, tree: Tree, folders: Sequence[str]) -> Snapshot:
         """Walk the folders (repository paths, "" is the root) without following links."""
-        found: dict[str, Stamp] = {}
-        nested: set[str] = set()
         outermost = [one for one in dict.fromkeys(folders) if not _has_outer(one, folders)]
+        found = cls(tree, tuple(outermost))
         for folder in outermost:
-            _walk(tree, folder, found, nested)
-        return cls(tree, tuple(outermost), found, frozenset(nested))
+            found._walk(folder)
+        return found
 
     def written_since(self) -> Written:
         """Return what changed since."""
@@ -73,69 +80,68 @@ class Snapshot:
         noise = [path for path in paths if any(part in _IGNORED for part in path.split("/"))]
         quiet = frozenset(noise)
         return Written(
-            tuple(path for path in paths if path not in quiet),
-            len(noise),
-            tuple(sorted(now.nested_git - self.nested_git)),
+            paths=tuple(path for path in paths if path not in quiet),
+            byte_code=len(noise),
+            planted=tuple(sorted(now.repositories.keys() - self.repositories.keys())),
+            too_deep=tuple(sorted(now.too_deep - self.too_deep)),
+            turned=tuple(sorted(self._turned(now.repositories))),
+            privileged=tuple(path for path in sorted(changed) if _is_privileged(now.stamps[path])),
         )
 
+    def _turned(self, now: Mapping[str, gitplaces.Marks]) -> Iterator[str]:
+        for path, before in self.repositories.items():
+            for below in gitplaces.changed(before, now.get(path, {})):
+                yield path.removesuffix("/HEAD") + (f"/{below}" if below else "")
+                break
 
-def quarantine(tree: Tree, paths: Iterable[str], run_id: str) -> list[str]:
-    """Move planted ``.git`` entries out of git's reach; return those that resisted."""
-    left = []
-    for path in paths:
-        token = secrets.token_hex(4)
-        try:
-            tree.move(path, f"{LOCAL}/runs/{run_id}/quarantine/{token}.kept")
-        except VaibifyError:
-            left.append(path)
-    return left
+    def _walk(self, folder: str) -> None:
+        """Walk by descriptors: a step may put links to the whole machine in place of folders."""
+        todo = [folder]
+        with Descent(self.tree.root) as descent:
+            while todo:
+                here = todo.pop()
+                if here.count("/") + 2 > MAX_DEPTH:
+                    self.too_deep.add(here)
+                    continue
+                try:
+                    opened = descent.enter(here)
+                    listing = os.open(".", gitplaces.LISTING, dir_fd=opened)
+                except OSError:
+                    continue
+                try:
+                    with os.scandir(listing) as entries:
+                        todo += self._sort_out(entries, here, listing)
+                finally:
+                    os.close(listing)
+
+    def _sort_out(self, entries: Iterable[os.DirEntry[str]], here: str, opened: int) -> list[str]:
+        """Keep the stamps of a folder's files; return its folders."""
+        below, like_git = [], set()
+        for entry in entries:
+            path, lower = join(here, entry.name), entry.name.lower()
+            if path in _PASSED_OVER:
+                continue
+            if lower in gitplaces.BARE:
+                like_git.add(lower)
+            if lower == ".git":
+                self.repositories[path] = gitplaces.marks(entry.name, opened)
+                continue
+            try:
+                seen = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            if stat.S_ISDIR(seen.st_mode):
+                below.append(path)
+            else:
+                self.stamps[path] = stamp_of(seen)
+        if gitplaces.is_bare(like_git):
+            self.repositories[join(here, "HEAD")] = gitplaces.marks(".", opened)
+        return below
 
 
-def _stamp_of(seen: os.stat_result) -> Stamp:
-    return (seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino, seen.st_mode)
+def _is_privileged(seen: Stamp) -> bool:
+    return stat.S_ISREG(seen[4]) and bool(seen[4] & _PRIVILEGED)
 
 
 def _has_outer(folder: str, folders: Sequence[str]) -> bool:
     return any(folder != other and is_within(folder, other) for other in folders)
-
-
-def _walk(tree: Tree, folder: str, found: dict[str, Stamp], nested: set[str]) -> None:
-    """Walk by descriptors: a step may put links to the whole machine in place of its folders."""
-    todo = [folder]
-    with Descent(tree.root) as descent:
-        while todo:
-            here = todo.pop()
-            if here.count("/") >= MAX_DEPTH:
-                continue  # git refuses such a path as well
-            try:
-                listing = os.open(".", _LISTING, dir_fd=descent.enter(here))
-            except OSError:
-                continue
-            try:
-                with os.scandir(listing) as entries:
-                    todo += _sort_out(entries, here, found, nested)
-            finally:
-                os.close(listing)
-
-
-def _sort_out(
-    entries: Iterable[os.DirEntry[str]], here: str, found: dict[str, Stamp], nested: set[str]
-) -> list[str]:
-    """Keep the stamps of a folder's files; return its folders."""
-    below = []
-    for entry in entries:
-        path = f"{here}/{entry.name}" if here else entry.name
-        if path in _PASSED_OVER:
-            continue
-        if entry.name.lower() == ".git":
-            nested.add(path)
-            continue
-        try:
-            seen = entry.stat(follow_symlinks=False)
-        except OSError:
-            continue
-        if stat.S_ISDIR(seen.st_mode):
-            below.append(path)
-        else:
-            found[path] = _stamp_of(seen)
-    return below

@@ -222,6 +222,53 @@ export interface IJob {
   error: IFault | null;
 }
 
+/** Which commit and which manifest were there, and what differed from that commit. */
+export interface IAbout {
+  commit: string | null;
+  manifest_sha256: string | null;
+  uncommitted: string[];
+}
+
+export interface ITier {
+  tier: number;
+  state: 'passed' | 'failed' | 'skipped' | 'not-checkable';
+  line: string;
+  listed: number;
+  checked: number;
+  problems: IReason[];
+  warnings: string[];
+}
+
+export interface IReproduction {
+  about: IAbout;
+  confirmed: boolean;
+  summary: string;
+  tiers: ITier[];
+}
+
+export interface IRerun {
+  about: IAbout;
+  workflow: string;
+  steps: string[];
+  passed: boolean;
+  in_container: boolean;
+  engine: string;
+  outputs: { path: string; verdict: string }[];
+  problems: string[];
+}
+
+export interface IReviewWord {
+  verdict: string;
+  by: string;
+  text: string;
+}
+
+/** A review, to be kept by whoever wrote it. */
+export interface IReview extends IReviewWord {
+  written: string;
+  project: IAbout & { name: string; workflow: string };
+}
+
 /** What a run is asked to do. */
 export interface IRunAsked {
   mode?: 'stale' | 'all' | 'steps' | 'only' | 'from';

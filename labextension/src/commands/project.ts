@@ -19,7 +19,8 @@ export function addProjectCommands(
     commands.addCommand(id, {
       label,
       describedBy: NO_ARGUMENTS,
-      isEnabled: () => model.project.value !== null,
+      isEnabled: () =>
+        model.project.value !== null && (kind === 'verify' || !model.reviewing.value),
       execute: () => job(model, trans, kind)
     });
   addJob(CommandIDs.envelope, 'envelope', trans.__('Write the Envelope (Archive)'));
@@ -27,6 +28,7 @@ export function addProjectCommands(
   addJob(CommandIDs.build, 'build', trans.__('Build the Image'));
   commands.addCommand(CommandIDs.init, {
     label: trans.__('Set Up a Project in the Open Folder'),
+    isEnabled: () => !model.reviewing.value,
     describedBy: NO_ARGUMENTS,
     execute: () => init(model, trans, folder())
   });

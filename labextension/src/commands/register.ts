@@ -19,7 +19,7 @@ export function addRunCommands(
 ): void {
   const isIdle = (): boolean => {
     const status = model.status.value.value;
-    return status !== null && status.current === null;
+    return status !== null && status.current === null && !model.reviewing.value;
   };
   commands.addCommand(CommandIDs.run, {
     label: args => labelOf(asked(args), trans),
@@ -42,19 +42,19 @@ export function addRunCommands(
   commands.addCommand(CommandIDs.stop, {
     label: trans.__('Stop the Run'),
     describedBy: { args: { type: 'object', properties: {} } },
-    isEnabled: () => Boolean(model.status.value.value?.current),
+    isEnabled: () => !model.reviewing.value && Boolean(model.status.value.value?.current),
     execute: () => stop(model, trans)
   });
   commands.addCommand(CommandIDs.signOff, {
     label: trans.__('Sign Off the Open Step…'),
     describedBy: { args: STEP },
-    isEnabled: args => Boolean(stepIn(args, model)),
+    isEnabled: args => !model.reviewing.value && Boolean(stepIn(args, model)),
     execute: args => signOff(model, trans, stepIn(args, model) ?? '')
   });
   commands.addCommand(CommandIDs.acknowledge, {
     label: trans.__('Acknowledge Failed and Interrupted Steps'),
     describedBy: { args: STEP },
-    isEnabled: () => model.project.value !== null,
+    isEnabled: () => !model.reviewing.value && model.project.value !== null,
     execute: async args => {
       const project = model.project.value?.id ?? '';
       const steps = typeof args.step === 'string' ? [args.step] : undefined;

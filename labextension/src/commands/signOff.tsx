@@ -1,10 +1,11 @@
 import { Dialog, Notification } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IToSign } from '../api/answers';
-import { asRefusal } from '../api/connection';
+import { asRefusal, type Refusal } from '../api/connection';
 import { brief } from '../look/words';
 import { SignOffBody } from '../panel/signOffBody';
 import type { IVaibify } from '../tokens';
+import { AskingDialog } from './asking';
 import { sentence, told } from './told';
 
 /** Show what would be signed, take a person's word, record it over exactly those bytes. */
@@ -28,79 +29,57 @@ export async function signOff(
   }
   const name = model.status.value.value?.steps.find(step => step.slug === slug)?.name ?? slug;
   const body = new SignOffBody(trans, found.to_sign, found.name ?? '');
-  const dialog = new SignOffDialog(trans, brief(name, 60), body, async word => {
-    await model.api.signOff(project.id, slug, { ...word, ...seen(body.toSign) });
-    void model.status.again();
-  });
+  const record = async (): Promise<boolean> => {
+    const word = body.word();
+    return word !== null && recorded(model, trans, project.id, slug, body, word);
+  };
+  const dialog = new AskingDialog(
+    {
+      title: trans.__('Sign off %1', brief(name, 60)),
+      body,
+      focusNodeSelector: 'input[type=radio]',
+      buttons: [
+        Dialog.cancelButton({ label: trans.__('Cancel') }),
+        Dialog.okButton({ label: trans.__('Sign off') })
+      ]
+    },
+    record
+  );
   await dialog.launch();
 }
 
-function seen(toSign: IToSign): { run_id: string; hashes: Record<string, string> } {
-  return { run_id: toSign.run_id, hashes: toSign.hashes };
+/** Whether the word is recorded; else the dialog says why it is not. */
+async function recorded(
+  model: IVaibify,
+  trans: TranslationBundle,
+  project: string,
+  slug: string,
+  body: SignOffBody,
+  word: IWord
+): Promise<boolean> {
+  const { run_id, hashes } = body.toSign;
+  try {
+    await model.api.signOff(project, slug, { ...word, run_id, hashes });
+    void model.status.again();
+    return true;
+  } catch (error) {
+    refused(body, asRefusal(error), trans);
+    return false;
+  }
+}
+
+function refused(body: SignOffBody, refusal: Refusal, trans: TranslationBundle): void {
+  const now = refusal.body.to_sign as IToSign | null | undefined;
+  if (refusal.code === 'bytes-changed' && now) {
+    const text = trans.__('The bytes changed since they were shown. These are the new ones.');
+    body.replace(now, text);
+  } else {
+    body.complain(sentence(refusal));
+  }
 }
 
 interface IWord {
   verdict: string;
   by: string;
   note: string;
-}
-
-/** Stays open until the word is recorded or the person leaves. */
-class SignOffDialog extends Dialog<unknown> {
-  constructor(
-    private readonly trans: TranslationBundle,
-    step: string,
-    private readonly form: SignOffBody,
-    private readonly record: (word: IWord) => Promise<void>
-  ) {
-    super({
-      title: trans.__('Sign off %1', step),
-      body: form,
-      focusNodeSelector: 'input[type=radio]',
-      buttons: [
-        Dialog.cancelButton({ label: trans.__('Cancel') }),
-        Dialog.okButton({ label: trans.__('Sign off') })
-      ]
-    });
-    this.addClass('vb-SignOffDialog');
-  }
-
-  resolve(index?: number): void {
-    if (index === undefined || index === 1) {
-      void this.submit();
-    } else {
-      super.resolve(index);
-    }
-  }
-
-  private async submit(): Promise<void> {
-    const word = this.form.word();
-    if (!word || this.busy) {
-      return;
-    }
-    this.busy = true;
-    try {
-      await this.record(word);
-      super.resolve(1);
-    } catch (error) {
-      this.refused(error);
-    } finally {
-      this.busy = false;
-    }
-  }
-
-  private refused(error: unknown): void {
-    const refusal = asRefusal(error);
-    const now = refusal.body.to_sign as IToSign | null | undefined;
-    if (refusal.code === 'bytes-changed' && now) {
-      const text = this.trans.__(
-        'The bytes changed since they were shown. These are the new ones.'
-      );
-      this.form.replace(now, text);
-    } else {
-      this.form.complain(sentence(refusal));
-    }
-  }
-
-  private busy = false;
 }

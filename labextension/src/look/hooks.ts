@@ -33,6 +33,11 @@ export function useContext(): IContext {
   return value;
 }
 
+/** Whether the person is here to review: then nothing that records is offered. */
+export function useReviewing(): boolean {
+  return useStore(useContext().model.reviewing);
+}
+
 /** A store's value, or a part of it; the component is drawn again when that is another. */
 export function useStore<T>(store: Store<T>): T;
 export function useStore<T, P>(store: Store<T>, part: (value: T) => P): P;

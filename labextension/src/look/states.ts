@@ -21,6 +21,8 @@ export interface IStates {
   readonly file: Table;
   readonly git: Table;
   readonly isolation: Table;
+  readonly tier: Table;
+  readonly verdict: Table;
 }
 
 /** The table in the person's language. */
@@ -84,7 +86,23 @@ export function states(trans: TranslationBundle): IStates {
     isolation: {
       container: { shape: 'tick', tone: 'good', label: trans.__('in a container') },
       sandbox: { shape: 'ring', tone: 'quiet', label: trans.__('in a sandbox, no container') },
-      none: { shape: 'ring', tone: 'warn', label: trans.__('with no walls, no container') }
+      none: { shape: 'ring', tone: 'warn', label: trans.__('with no walls, no container') },
+      outside: { shape: 'ring', tone: 'warn', label: trans.__('outside the container') }
+    },
+    tier: {
+      passed: { shape: 'tick', tone: 'good', label: trans.__('passed') },
+      failed: { shape: 'cross', tone: 'bad', label: trans.__('failed') },
+      skipped: { shape: 'dash', tone: 'quiet', label: trans.__('not checked') },
+      'not-checkable': {
+        shape: 'question',
+        tone: 'warn',
+        label: trans.__('cannot be checked here')
+      }
+    },
+    verdict: {
+      identical: { shape: 'tick', tone: 'good', label: trans.__('identical') },
+      different: { shape: 'cross', tone: 'bad', label: trans.__('different') },
+      'not produced': { shape: 'cross', tone: 'bad', label: trans.__('not produced') }
     }
   };
 }

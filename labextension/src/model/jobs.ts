@@ -56,7 +56,7 @@ export class Jobs {
       return null;
     }
     const state = ENDS.get(line.event) ?? 'running';
-    const text = line.text || shown.text;
+    const text = textOf(line) || shown.text;
     const error = (line.error as IFault | undefined) ?? null;
     return this.put(kind, { ...shown, state, text, error, result: line.result ?? null });
   }
@@ -67,4 +67,11 @@ export class Jobs {
   }
 
   private readonly journals = new Map<string, Journal>();
+}
+
+/** What a line says, or the run's line within it, or how many files are read. */
+function textOf(line: IJournalLine): string {
+  const inner = line.line as IJournalLine | undefined;
+  const count = line.event === 'tierProgress' ? `${line.done} / ${line.listed}` : '';
+  return line.text || inner?.text || count;
 }

@@ -8,6 +8,7 @@ import { chosen } from './choice';
 import { Detail } from './detail';
 import { Jobs } from './jobs';
 import { LiveRun } from './live';
+import { Review } from './review';
 import { Status } from './status';
 import { Store } from './store';
 
@@ -25,6 +26,8 @@ export class Vaibify implements IVaibify {
   readonly detail: Detail;
   readonly live: LiveRun;
   readonly jobs: Jobs;
+  readonly reviewing = new Store(false);
+  readonly review: Review;
 
   constructor(
     settings: ServerConnection.ISettings,
@@ -35,6 +38,7 @@ export class Vaibify implements IVaibify {
     this.detail = new Detail(this.api);
     this.live = new LiveRun(settings);
     this.jobs = new Jobs(this.api);
+    this.review = new Review(this.api, this.jobs);
     this.poll = new Poll({
       auto: false,
       factory: () => this.search(),
@@ -54,6 +58,8 @@ export class Vaibify implements IVaibify {
       }
     });
     this.step.changed.connect(() => void this.readStep());
+    this.project.changed.connect(() => this.beginReview());
+    this.reviewing.changed.connect(() => this.beginReview());
   }
 
   /** Begin to look. */
@@ -66,6 +72,7 @@ export class Vaibify implements IVaibify {
       const found = await this.api.projects(this.memory.folder());
       this.fault.set(null);
       this.projects.set(found);
+      this.settleReviewing();
       this.status.every(found.settings.poll_seconds);
       this.open(chosen(found, this.project.value?.id ?? null, this.memory.remembered));
     } catch (error) {
@@ -79,9 +86,16 @@ export class Vaibify implements IVaibify {
       this.marked.set(new Set());
       this.live.clear();
       this.jobs.clear();
+      this.review.clear();
     }
     this.project.set(project);
     this.status.open(project?.id ?? null);
+  }
+
+  /** Review, whatever the server is for; a reviewer's server makes everybody one. */
+  prefer(reviewer: boolean): void {
+    this.prefersReview = reviewer;
+    this.settleReviewing();
   }
 
   dispose(): void {
@@ -89,6 +103,17 @@ export class Vaibify implements IVaibify {
     this.status.dispose();
     this.live.clear();
     this.jobs.clear();
+  }
+
+  private settleReviewing(): void {
+    const { reviewer = false } = this.projects.value?.settings ?? {};
+    this.reviewing.set(reviewer || this.prefersReview);
+  }
+
+  private beginReview(): void {
+    if (this.reviewing.value && this.project.value) {
+      void this.review.begin(this.project.value.id);
+    }
   }
 
   /** While no project is open one may appear. */
@@ -106,4 +131,5 @@ export class Vaibify implements IVaibify {
   }
 
   private readonly poll: Poll;
+  private prefersReview = false;
 }

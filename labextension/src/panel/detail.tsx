@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { IStepDetail } from '../api/answers';
 import { CommandIDs } from '../ids';
-import { useContext, useStore } from '../look/hooks';
+import { useContext, useReviewing, useStore } from '../look/hooks';
 import { Action, Badge } from '../look/pieces';
 import { badges, lookOf } from '../look/states';
 import { brief, visible } from '../look/words';
@@ -9,6 +9,7 @@ import { Files } from './files';
 import { LastRun } from './lastRun';
 import { Plots } from './plots';
 import { Reasons } from './remedy';
+import { Rerun, RerunButton } from './rerun';
 import { SignOffs } from './signOffs';
 
 /** Everything about the step that is open. */
@@ -32,6 +33,7 @@ export function StepDetail(): JSX.Element {
 
 function Shown(props: { detail: IStepDetail }): JSX.Element {
   const { trans, table } = useContext();
+  const isReviewing = useReviewing();
   const { detail } = props;
   const { report } = detail;
   const plots = detail.outputs.filter(file => file.kind === 'plot');
@@ -55,7 +57,7 @@ function Shown(props: { detail: IStepDetail }): JSX.Element {
       </ul>
       {report.reasons.length > 0 && <Reasons reasons={report.reasons} />}
       {report.notes.length > 0 && <Reasons reasons={report.notes} className="vb-Notes" />}
-      <Buttons detail={detail} />
+      {isReviewing ? <Reviewed slug={detail.slug} /> : <Buttons detail={detail} />}
       {plots.length > 0 && <Plots detail={detail} plots={plots} />}
       <Commands title={trans.__('Commands')} commands={detail.commands} />
       <Files title={trans.__('Outputs')} files={detail.outputs} />
@@ -65,6 +67,17 @@ function Shown(props: { detail: IStepDetail }): JSX.Element {
       <Tests detail={detail} />
       <SignOffs slug={detail.slug} report={report} />
     </div>
+  );
+}
+
+function Reviewed(props: { slug: string }): JSX.Element {
+  const { model } = useContext();
+  const result = useStore(model.review.reruns, all => all.get(props.slug));
+  return (
+    <section>
+      <RerunButton slug={props.slug} />
+      {result && <Rerun result={result} />}
+    </section>
   );
 }
 
@@ -111,11 +124,13 @@ function Commands(props: { title: string; commands: string[] }): JSX.Element | n
 function Tests(props: { detail: IStepDetail }): JSX.Element {
   const { commands, model, trans } = useContext();
   const { tests, slug } = props.detail;
+  const isReviewing = useReviewing();
   const isRunning = useStore(model.status.value, status => Boolean(status?.current));
   return (
     <section>
       <h4>{trans.__('Tests')}</h4>
-      {tests.length ? (
+      {!tests.length && <p>{trans.__('This step declares no tests.')}</p>}
+      {tests.length > 0 && !isReviewing && (
         <Action
           className="vb-mod-small"
           disabled={isRunning}
@@ -129,8 +144,6 @@ function Tests(props: { detail: IStepDetail }): JSX.Element {
         >
           {trans.__('Run tests')}
         </Action>
-      ) : (
-        <p>{trans.__('This step declares no tests.')}</p>
       )}
       {tests.map(test => (
         <React.Fragment key={test.category}>

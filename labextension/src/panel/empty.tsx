@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { IFault, IProjects } from '../api/answers';
 import { CommandIDs } from '../ids';
-import { useContext, useStore } from '../look/hooks';
+import { useContext, useReviewing, useStore } from '../look/hooks';
 import { Action } from '../look/pieces';
 import { brief, visible } from '../look/words';
 
@@ -92,6 +92,7 @@ function NoRepository(props: { folder: string }): JSX.Element {
 
 function NoWorkflow(props: { folder: string; fault: IFault | null }): JSX.Element {
   const { commands, trans } = useContext();
+  const isReviewing = useReviewing();
   if (props.fault) {
     const { text, action } = props.fault;
     return (
@@ -99,6 +100,9 @@ function NoWorkflow(props: { folder: string; fault: IFault | null }): JSX.Elemen
         {brief(text, 2000)} {action && <code>{visible(action)}</code>}
       </p>
     );
+  }
+  if (isReviewing) {
+    return <p>{trans.__('Open the folder of the project to review in the file browser.')}</p>;
   }
   return (
     <>

@@ -1,7 +1,7 @@
 import { caretDownIcon, refreshIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { CommandIDs } from '../ids';
-import { useContext, useStore } from '../look/hooks';
+import { useContext, useReviewing, useStore } from '../look/hooks';
 import { Action } from '../look/pieces';
 import { brief } from '../look/words';
 import { Announcer } from './announcer';
@@ -15,6 +15,7 @@ import { Trouble } from './trouble';
 export function Header(): JSX.Element | null {
   const { model } = useContext();
   const project = useStore(model.project);
+  const isReviewing = useReviewing();
   return (
     <>
       <Announcer />
@@ -24,7 +25,7 @@ export function Header(): JSX.Element | null {
           <Trouble />
           <Ladder />
           <EngineMark />
-          <Buttons />
+          {isReviewing ? <Reviewing /> : <Buttons />}
           <Progress />
         </div>
       )}
@@ -69,6 +70,15 @@ function Picker(): JSX.Element {
         <refreshIcon.react tag="span" />
       </button>
     </div>
+  );
+}
+
+function Reviewing(): JSX.Element {
+  const { trans } = useContext();
+  return (
+    <p className="vb-Reviewing">
+      <strong>{trans.__('Reviewer mode')}</strong> {trans.__('Nothing is recorded in the project.')}
+    </p>
   );
 }
 

@@ -10,12 +10,14 @@ import { StepDetail } from './detail';
 import { Header } from './header';
 import { LogSection } from './log';
 import { ProjectSection } from './project';
+import { ReviewSection } from './review';
 import { StepsSection } from './stepsSection';
 
 /** The sections of the panel, from top to bottom. */
 export type Section = 'steps' | 'step' | 'project' | 'log';
 
 const ORDER: Section[] = ['steps', 'step', 'project', 'log'];
+const SIZES = [2, 3, 3, 4]; // also of a section that is closed: it is what it opens with
 
 /** The side panel. */
 export class VaibifyPanel extends SidePanel {
@@ -41,20 +43,21 @@ export class VaibifyPanel extends SidePanel {
       project: <ProjectSection />,
       log: <LogSection />
     };
-    ORDER.forEach(section => {
-      const widget = drawn(context, content[section]);
-      widget.addClass(`vb-Section-${section}`);
-      widget.title.label = titles[section];
-      this.addWidget(widget);
-    });
+    ORDER.forEach(name => this.addWidget(section(context, name, titles[name], content[name])));
     this.accordion.collapse(ORDER.indexOf('project'));
     this.accordion.collapse(ORDER.indexOf('log'));
-    this.accordion.setRelativeSizes([2, 3, 0, 0]);
+    this.accordion.setRelativeSizes(SIZES);
+    const review = section(context, 'review', trans.__('Review'), <ReviewSection />);
+    const show = (reviewing: boolean): void => this.showReview(review, reviewing);
+    context.model.reviewing.changed.connect((_, reviewing) => show(reviewing));
+    show(context.model.reviewing.value);
+    this.disposed.connect(() => review.dispose());
   }
 
   /** Open a section; the focus stays where it is. */
   expand(section: Section): void {
-    this.accordion.expand(ORDER.indexOf(section));
+    const names = this.widgets.map(widget => widget.node.dataset.section);
+    this.accordion.expand(names.indexOf(section));
   }
 
   dispose(): void {
@@ -72,6 +75,16 @@ export class VaibifyPanel extends SidePanel {
     super.onBeforeDetach(message);
   }
 
+  /** For a reviewer the review comes first; for others it is not there. */
+  private showReview(review: Widget, reviewing: boolean): void {
+    if (reviewing) {
+      this.insertWidget(0, review);
+      this.accordion.setRelativeSizes([3, ...SIZES]);
+    } else {
+      review.parent = null;
+    }
+  }
+
   private get accordion(): AccordionPanel {
     return this.content as AccordionPanel;
   }
@@ -80,6 +93,19 @@ export class VaibifyPanel extends SidePanel {
   private readonly resized = new ResizeObserver(() =>
     MessageLoop.postMessage(this.content, Widget.ResizeMessage.UnknownSize)
   );
+}
+
+function section(
+  context: IContext,
+  name: string,
+  title: string,
+  element: JSX.Element
+): ReactWidget {
+  const widget = drawn(context, element);
+  widget.addClass(`vb-Section-${name}`);
+  widget.node.dataset.section = name;
+  widget.title.label = title;
+  return widget;
 }
 
 function drawn(context: IContext, element: JSX.Element): ReactWidget {

@@ -2,7 +2,7 @@ import * as React from 'react';
 import type { IEnvelope } from '../api/answers';
 import { asRefusal, type Refusal } from '../api/connection';
 import { CommandIDs } from '../ids';
-import { useContext, useStore } from '../look/hooks';
+import { useContext, useReviewing, useStore } from '../look/hooks';
 import { Action } from '../look/pieces';
 import { brief, short, size } from '../look/words';
 import { useImage } from './engine';
@@ -21,6 +21,7 @@ export function ProjectSection(): JSX.Element | null {
 
 function Envelope(props: { project: string }): JSX.Element {
   const { trans } = useContext();
+  const isReviewing = useReviewing();
   const { envelope, fault } = useEnvelope(props.project);
   return (
     <section>
@@ -40,7 +41,9 @@ function Envelope(props: { project: string }): JSX.Element {
       )}
       <div className="vb-Buttons">
         <JobButton kind="verify" command={CommandIDs.verify} label={trans.__('Verify')} />
-        <JobButton kind="envelope" command={CommandIDs.envelope} label={trans.__('Regenerate')} />
+        {!isReviewing && (
+          <JobButton kind="envelope" command={CommandIDs.envelope} label={trans.__('Regenerate')} />
+        )}
       </div>
     </section>
   );
@@ -72,6 +75,7 @@ function useEnvelope(project: string): { envelope: IEnvelope | null; fault: Refu
 
 function Image(): JSX.Element {
   const { trans } = useContext();
+  const isReviewing = useReviewing();
   const { image } = useImage();
   return (
     <section>
@@ -93,12 +97,14 @@ function Image(): JSX.Element {
       {image?.engine.state === 'missing' && (
         <p>{trans.__('No container engine answers here, so none can be built.')}</p>
       )}
-      <JobButton
-        kind="build"
-        command={CommandIDs.build}
-        label={trans.__('Build')}
-        disabled={image?.engine.state !== 'ok'}
-      />
+      {!isReviewing && (
+        <JobButton
+          kind="build"
+          command={CommandIDs.build}
+          label={trans.__('Build')}
+          disabled={image?.engine.state !== 'ok'}
+        />
+      )}
     </section>
   );
 }

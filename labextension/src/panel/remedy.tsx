@@ -3,7 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import type { IReason } from '../api/answers';
 import { CommandIDs } from '../ids';
-import { useContext } from '../look/hooks';
+import { useContext, useReviewing } from '../look/hooks';
 import { Action } from '../look/pieces';
 import { brief, visible } from '../look/words';
 
@@ -65,7 +65,8 @@ function Reason(props: { reason: IReason }): JSX.Element {
 /** What mends it: a button where there is one, else the words. */
 export function Remedy(props: { action: string }): JSX.Element {
   const { commands, trans } = useContext();
-  const remedy = remedyOf(props.action, trans);
+  const isReviewing = useReviewing();
+  const remedy = isReviewing ? null : remedyOf(props.action, trans);
   if (!remedy) {
     return <code className="vb-Remedy">{visible(props.action)}</code>;
   }

@@ -2,7 +2,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import type { IToSign } from '../api/answers';
-import { brief, short, size, visible } from '../look/words';
+import { Choice, Complaint, Line, Lines } from '../look/form';
+import { short, size, visible } from '../look/words';
 
 interface IDraft {
   verdict: string;
@@ -19,6 +20,7 @@ export class SignOffBody extends ReactWidget {
   ) {
     super();
     this.draft = { verdict: '', by: name, note: '' };
+    this.addClass('vb-Form');
     this.addClass('vb-SignOff');
   }
 
@@ -52,49 +54,27 @@ export class SignOffBody extends ReactWidget {
     const { trans, draft } = this;
     return (
       <>
-        <div role="alert" className="vb-SignOff-complaint">
-          {this.complaint && brief(this.complaint, 1000)}
-        </div>
+        <Complaint text={this.complaint} />
         <Signed trans={trans} toSign={this.toSign} before={this.before} />
-        <fieldset className="vb-SignOff-verdict">
-          <legend>{trans.__('Your verdict')}</legend>
-          {this.choice('passed', trans.__('Pass'))}
-          {this.choice('failed', trans.__('Fail'))}
-        </fieldset>
-        <label>
-          {trans.__('Name')}
-          <input
-            className="jp-mod-styled"
-            value={draft.by}
-            maxLength={200}
-            onChange={event => this.put({ by: event.target.value })}
-          />
-        </label>
-        <label>
-          {trans.__('Note')}
-          <textarea
-            className="jp-mod-styled"
-            value={draft.note}
-            rows={2}
-            maxLength={10_000}
-            onChange={event => this.put({ note: event.target.value })}
-          />
-        </label>
-      </>
-    );
-  }
-
-  private choice(verdict: string, label: string): JSX.Element {
-    return (
-      <label>
-        <input
-          type="radio"
+        <Choice
+          legend={trans.__('Your verdict')}
           name="vb-verdict"
-          checked={this.draft.verdict === verdict}
-          onChange={() => this.put({ verdict })}
+          value={draft.verdict}
+          options={[
+            ['passed', trans.__('Pass')],
+            ['failed', trans.__('Fail')]
+          ]}
+          onChange={verdict => this.put({ verdict })}
         />
-        {label}
-      </label>
+        <Line label={trans.__('Name')} value={draft.by} onChange={by => this.put({ by })} />
+        <Lines
+          label={trans.__('Note')}
+          value={draft.note}
+          rows={2}
+          longest={10_000}
+          onChange={note => this.put({ note })}
+        />
+      </>
     );
   }
 

@@ -1,7 +1,7 @@
 import * as React from 'react';
 import type { ISignOff, IStep } from '../api/answers';
 import { CommandIDs } from '../ids';
-import { useContext, useStore } from '../look/hooks';
+import { useContext, useReviewing, useStore } from '../look/hooks';
 import { Action, Badge } from '../look/pieces';
 import { lookOf } from '../look/states';
 import { brief, visible, when } from '../look/words';
@@ -12,6 +12,7 @@ export function SignOffs(props: { slug: string; report: IStep }): JSX.Element {
   const project = useStore(model.project)?.id ?? '';
   const [past, setPast] = React.useState<ISignOff[] | null>(null);
   const { slug, report } = props;
+  const isReviewing = useReviewing();
   React.useEffect(() => setPast(null), [report]);
   const read = async (): Promise<void> =>
     setPast((await model.api.signOffs(project, slug)).sign_offs);
@@ -22,12 +23,14 @@ export function SignOffs(props: { slug: string; report: IStep }): JSX.Element {
         <Badge look={lookOf(table.user, report.sUser)} />
       </p>
       <div className="vb-Buttons">
-        <Action
-          className="vb-mod-small"
-          onClick={() => void commands.execute(CommandIDs.signOff, { step: slug })}
-        >
-          {trans.__('Sign off…')}
-        </Action>
+        {!isReviewing && (
+          <Action
+            className="vb-mod-small"
+            onClick={() => void commands.execute(CommandIDs.signOff, { step: slug })}
+          >
+            {trans.__('Sign off…')}
+          </Action>
+        )}
         {!past && (
           <Action className="vb-mod-small" onClick={() => void read()}>
             {trans.__('Show sign-offs')}

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import * as React from 'react';
 import { CommandIDs } from '../ids';
-import { useContext, useStore } from '../look/hooks';
+import { useContext, useReviewing, useStore } from '../look/hooks';
 import type { IStep } from '../api/answers';
 import { Row } from './row';
 
@@ -81,6 +81,7 @@ function useKeys(
   move: (index: number) => void
 ): (event: React.KeyboardEvent) => void {
   const { model, commands } = useContext();
+  const isReviewing = useReviewing();
   return event => {
     const step = steps[at];
     if (!step || event.ctrlKey || event.metaKey || event.altKey) {
@@ -96,8 +97,11 @@ function useKeys(
       End: () => move(last),
       Enter: () => model.step.set(step.slug),
       ' ': () => model.marked.set(toggled(model.marked.value, step.slug)),
-      r: () => commands.execute(CommandIDs.run, { mode: 'steps', steps: [step.slug] }),
-      s: () => commands.execute(CommandIDs.signOff, { step: step.slug })
+      r: () =>
+        isReviewing
+          ? commands.execute(CommandIDs.rerun, { step: step.slug })
+          : commands.execute(CommandIDs.run, { mode: 'steps', steps: [step.slug] }),
+      s: () => isReviewing || commands.execute(CommandIDs.signOff, { step: step.slug })
     };
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (Object.hasOwn(doings, key)) {

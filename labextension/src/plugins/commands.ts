@@ -5,6 +5,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { addLookCommands } from '../commands/look';
 import { addProjectCommands } from '../commands/project';
 import { addRunCommands } from '../commands/register';
+import { addReviewCommands } from '../commands/reviewing';
 import { CommandIDs } from '../ids';
 import { IVaibify } from '../tokens';
 
@@ -26,6 +27,7 @@ export const commandsPlugin: JupyterFrontEndPlugin<void> = {
     addRunCommands(app.commands, model, trans);
     addProjectCommands(app.commands, model, trans, () => browser?.model.path ?? '');
     addLookCommands(app.commands, model, trans);
+    addReviewCommands(app.commands, model, trans);
     const category = trans.__('Vaibify');
     const offer = (command: string, args = {}): unknown =>
       palette?.addItem({ command, category, args });
@@ -41,6 +43,9 @@ export const commandsPlugin: JupyterFrontEndPlugin<void> = {
       CommandIDs.verify,
       CommandIDs.build,
       CommandIDs.init,
+      CommandIDs.check,
+      CommandIDs.rerun,
+      CommandIDs.review,
       CommandIDs.log,
       CommandIDs.refresh
     ].forEach(command => offer(command));

@@ -1,9 +1,11 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { IDefaultFileBrowser } from '@jupyterlab/filebrowser';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStateDB } from '@jupyterlab/statedb';
 import type { IProject } from '../api/answers';
 import { listen } from '../model/events';
 import { Vaibify } from '../model/vaibify';
+import { SETTINGS } from '../ids';
 import { IVaibify } from '../tokens';
 
 const KEY = 'vaibify-lab:project';
@@ -14,14 +16,16 @@ export const modelPlugin: JupyterFrontEndPlugin<IVaibify> = {
   description: 'The project that is open, and what of it is verified.',
   autoStart: true,
   provides: IVaibify,
-  optional: [IDefaultFileBrowser, IStateDB],
+  optional: [IDefaultFileBrowser, IStateDB, ISettingRegistry],
   activate: (
     app: JupyterFrontEnd,
     browser: IDefaultFileBrowser | null,
-    memory: IStateDB | null
+    memory: IStateDB | null,
+    registry: ISettingRegistry | null
   ): IVaibify => {
     const place = { folder: () => browser?.model.path ?? '', remembered: null as string | null };
     const model = new Vaibify(app.serviceManager.serverSettings, place);
+    void follow(model, registry);
     listen(model, app.serviceManager.events);
     browser?.model.pathChanged.connect(() => {
       if (!model.project.value) {
@@ -40,3 +44,11 @@ export const modelPlugin: JupyterFrontEndPlugin<IVaibify> = {
     return model;
   }
 };
+
+/** Do as the person's settings say, now and when they change. */
+async function follow(model: Vaibify, registry: ISettingRegistry | null): Promise<void> {
+  const settings = await registry?.load(SETTINGS);
+  const read = (): void => model.prefer(settings?.composite.reviewer === true);
+  settings?.changed.connect(read);
+  read();
+}

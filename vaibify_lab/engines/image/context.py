@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import IO
 
 from vaibify_lab.core.errors import InvalidFile, MissingFile
-from vaibify_lab.core.paths import fault_of, is_protected, is_within, shown
+from vaibify_lab.core.paths import as_word, fault_of, is_protected, is_within, shown
 from vaibify_lab.engines.image.dockerfile import NAME, SOURCES
 from vaibify_lab.engines.image.sources import Exported
 
@@ -63,7 +63,7 @@ def wanted_files(copied: Sequence[str], tracked: Sequence[str]) -> tuple[str, ..
         hits = [one for one in tracked if is_within(one, path) or _matches(one, path)]
         if not hits:
             text = f"copies {shown(written)!r}, which git does not track"
-            raise MissingFile(text, where=NAME, action=f"git add {shown(path)}")
+            raise MissingFile(text, where=NAME, action=f"git add -- {as_word(path)}")
         found |= dict.fromkeys(one for one in hits if not is_protected(one))
     return tuple(found)
 

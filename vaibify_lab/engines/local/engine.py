@@ -151,6 +151,7 @@ class LocalEngine:
             sandbox=bubblewrap.options(launch, self.python, environment, temporary)
             if sandboxed
             else [],
+            bash=bash,
             landlock=granted if self.tier == "landlock" else [],
             deny_tcp=not launch.network,
             terminals=terminal.SOCKET if launch.for_terminals else "",

@@ -8,6 +8,8 @@ import sys
 LINUX = sys.platform == "linux"
 PR_SET_PDEATHSIG, PR_CAPBSET_DROP = 1, 24
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
+_JOIN_SESSION_KEYRING = 1
+_KEYCTL = {"x86_64": 250, "aarch64": 219, "riscv64": 219, "loongarch64": 219}
 
 
 def prctl(option: int, value: int) -> None:
@@ -23,6 +25,19 @@ def prctl(option: int, value: int) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), f"prctl {option}")
+
+
+def leave_keyrings() -> None:
+    """Take a keyring of our own, so that no process we start finds the keys of the user's session.
+
+    Where the kernel, or a container around us, knows no keys there is nothing to leave.
+    """
+    import ctypes
+
+    number = _KEYCTL.get(os.uname().machine)
+    if LINUX and number is not None:
+        libc = ctypes.CDLL(None)
+        libc.syscall(ctypes.c_long(number), ctypes.c_long(_JOIN_SESSION_KEYRING), None)
 
 
 def stat_fields(pid: int) -> list[str]:

@@ -22,6 +22,7 @@ DEAF_TO = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
 def run(order: Order, ready: int) -> None:
     """Supervise one step; say on ``ready`` who we are once that is on record; never return."""
+    processes.leave_keyrings()
     streams = [Stream(name, order.log_limit) for name in ("stdout", "stderr")]
     child = Child(order, streams[0].entry, streams[1].entry)
     # From here on the child gets ready beside us, so what we need for ourselves is loaded now.

@@ -15,7 +15,8 @@ _ALWAYS = {
     "resources": "processors, the number of processes and the disk are not limited",
 }
 _BWRAP = {
-    "local-services": "with the network on, services of this machine on loopback can be reached",
+    "local-services": "with the network on, services of this machine on loopback, and those that"
+    " listen on abstract sockets (some desktops'), can be reached",
     "new-git": "where the whole project is writable and has no .git or .vaibify, one can be made",
     "leftover-count": "processes that a step leaves behind end with it and are seldom counted",
 }
@@ -24,7 +25,9 @@ _LANDLOCK = {
     "metadata": "modes, times and attributes of files outside the project can be changed",
     "git": "where the whole project is writable, .git and .vaibify are writable too",
     "shared-memory": "the user's shared memory (/dev/shm) can be written",
-    "sockets": "UDP and sockets in the file system can be used, also with the network off",
+    "sockets": "UDP and sockets in the file system can be used, also with the network off: what"
+    " listens there (a container engine, an ssh-agent, other services) may do more than a step",
+    "keys": "keys that the kernel keeps for the user can be read",
     "processes": "other processes of the user can be seen",
     "links": "inputs laid read-only are symbolic links",
 }
@@ -38,6 +41,7 @@ _PLAIN = {
     "read": _LANDLOCK["read"],
     "network": "the network can be used, also where it is off for the step",
     "processes": "other processes of the user can be seen, signalled and read",
+    "keys": _LANDLOCK["keys"],
     "links": _LANDLOCK["links"],
 }
 _NOT_LINUX = {"escape": "processes that leave the step's process group are not ended with it"}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vaibify_lab.core.commands import named_by
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
-from vaibify_lab.core.paths import is_within, shown
+from vaibify_lab.core.paths import as_word, is_within, shown
 from vaibify_lab.files.clone_reasons import GITLINK, above, ignore_rules
 from vaibify_lab.files.hashing import hash_file
 from vaibify_lab.runs.preflight.inspection import Inspection
@@ -45,7 +44,7 @@ def ignored_outputs(inspection: Inspection, steps: Sequence[Step]) -> Iterator[F
     }
     for path, rule in ignore_rules(inspection.repository, owners).items():
         text = f"output {shown(path)!r} is ignored by git ({rule}): a clone will not have it"
-        action = f"git add -f -- {shlex.quote(path)} when it is there, or change that rule"
+        action = f"git add -f -- {as_word(path)} when it is there, or change that rule"
         yield Finding("warning", "output-ignored", text, owners[path], path, action)
 
 
@@ -60,7 +59,7 @@ def _directory(inspection: Inspection, step: Step) -> Iterator[Finding]:
         return
     if place.kind == "missing":
         text = f"sDirectory {folder!r} does not exist"
-        action = f"mkdir -p {shlex.quote(folder)}, or correct sDirectory"
+        action = f"mkdir -p {as_word(folder)}, or correct sDirectory"
         yield Finding("error", "directory-missing", text, step.slug, folder, action)
         return
     text = f"sDirectory {folder!r} {place.text or 'is a file'}"
@@ -97,7 +96,7 @@ def _script(inspection: Inspection, step: Step, path: str) -> Iterator[Finding]:
         text = f"script {path!r} does not exist, but {other.path!r} does: wrong directory, "
         text += f"commands run in {here}, not in {there}"
         relative = posixpath.relpath(other.path, step.directory or ".")
-        action = f"write {shlex.quote(relative)} in the command, or set sDirectory to "
+        action = f"write {as_word(relative)} in the command, or set sDirectory to "
         action += repr(other.base)
     yield Finding("error", "script-missing", text, step.slug, path, action)
 

@@ -15,8 +15,9 @@ from threading import Timer
 
 import pytest
 
+from vaibify_lab.core.errors import ToolFailed
 from vaibify_lab.engines.base import Ended
-from vaibify_lab.engines.local import processes
+from vaibify_lab.engines.local import processes, start
 from vaibify_lab.engines.local.engine import LocalEngine
 
 from .conftest import Lab, running, wait_for
@@ -33,6 +34,17 @@ LocalEngine(tier).launch(Launch(
     script=script, writable=("out",), environment={}, network=False, state=Path(state)))
 print("launched", flush=True)
 time.sleep(600)
+"""
+
+ENDING = """
+import os, sys, time
+sys.path[:0] = [{root!r}]
+from vaibify_lab.engines.local import notes, start
+def end(*_):
+    time.sleep(0.3)  # the step is ready, and waits
+    {how}
+notes.record = end
+start.main(os.path.abspath(sys.argv[1]))
 """
 
 
@@ -171,6 +183,30 @@ def test_what_left_its_session_and_its_output_is_killed_with_the_rest(bare: Lab)
     assert (ended.lost, ended.leftover_processes > 0) == (True, True)
     wait_for(lambda: not running(token))
     assert not scratch.exists()
+
+
+@pytest.mark.parametrize("how", ["raise OSError(5, 'played')", "os.kill(os.getpid(), 9)"])
+def test_a_step_whose_supervisor_ends_before_it_let_it_begin_never_begins(
+    lab: Lab, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = f"token-{uuid.uuid4().hex}"
+    script = lab.base / "engines/local/start.py"
+    script.parent.mkdir(parents=True)
+    script.write_text(ENDING.format(root=str(Path(start.__file__).parents[3]), how=how))
+    monkeypatch.setattr(start, "__file__", str(script))
+    with pytest.raises(ToolFailed, match="supervisor did not start"):
+        lab.launch(f"touch out/begun; exec -a {token} sleep 600")
+    wait_for(lambda: not running(str(script)))
+    time.sleep(0.3)
+    assert (running(token), os.listdir(lab.tree / "out")) == ([], [])
+
+
+def test_a_start_up_file_of_a_step_s_shell_is_read_once(lab: Lab) -> None:
+    (lab.tree / "data/rc").write_text("echo read\n")
+    where = "/workspace/project/data/rc" if lab.engine.tier == "bwrap" else "data/rc"
+    handle, state = lab.launch("ls /proc/self/fd | wc -l", environment={"BASH_ENV": where})
+    assert wait_for(handle.poll).returncode == 0
+    assert (state / "stdout").read_bytes() == b"read\n4\n"
 
 
 def test_after_a_reboot_the_step_is_lost_and_nobody_is_killed(bare: Lab) -> None:

@@ -19,7 +19,6 @@ from tests.runs.test_interrupted import (
     alive,
     dies_at,
     ended,
-    has,
     kill_runner,
     slow,
     start,
@@ -258,7 +257,7 @@ def test_a_run_that_is_lost_while_somebody_follows_says_so(chain: Made) -> None:
     slow(chain, mark)
     project = Project(chain.root, cached=False)
     folder = start_run(project.opened.tree, STALE, "Ada Test")
-    wait_for(lambda: has(folder, "stepStarted"))
+    wait_for(lambda: alive([mark]))
     (folder.path / "runner.log").write_text("something\nits last word\n")
     kill_runner(folder)
     last = [event for event in project.events(folder) if event is not None][-1]
@@ -277,6 +276,6 @@ def test_what_a_runner_said_just_before_it_was_gone_is_heard(
     monkeypatch.setattr(
         "vaibify_lab.project.running.follow", lambda folder: iter([*events[:-1], None, None])
     )
-    monkeypatch.setattr("vaibify_lab.project.running._is_alive", lambda folder: False)
+    monkeypatch.setattr("vaibify_lab.project.running.is_gone", lambda folder: True)
     heard = [event for event in chain.project().events(folder) if event is not None]
     assert heard == events

@@ -31,8 +31,9 @@ def events_of(folder: RunFolder) -> Iterator[dict[str, Any] | None]:
     for event in follow(folder):
         yield event
         if event is None and is_gone(folder):
-            yield from read_events(folder, after)  # what it said between our look and its death
-            if not is_ended(folder):
+            rest = read_events(folder, after)  # what it said between our look and its death
+            yield from rest
+            if not rest or rest[-1]["event"] not in ENDINGS:
                 if text := damage(folder):
                     yield {"event": "warning", "text": text, "sequence": 0}
                 yield _loss(folder)

@@ -54,7 +54,10 @@ def main() -> int:
     given = parser.parse_args()
     sizes = QUICK if given.quick else Sizes()
     rounds = given.rounds or sizes.rounds
-    print(f"{rounds} rounds, warm caches. {machine.described()}\n\n{HEAD}", flush=True)
+    print(f"{rounds} rounds, warm caches. {machine.described()}\n", flush=True)
+    if given.quick:
+        print("A quick look: the goals are those of the full sizes.\n")
+    print(HEAD, flush=True)
     with tempfile.TemporaryDirectory(prefix="vaibify-bench-", dir=given.directory) as folder:
         os.environ["XDG_CACHE_HOME"] = f"{folder}/cache"  # nothing is left in the user's
         try:

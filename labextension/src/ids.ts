@@ -11,6 +11,7 @@ export namespace CommandIDs {
   export const build = 'vaibify:build';
   export const init = 'vaibify:init';
   export const openFile = 'vaibify:open-file';
+  export const compare = 'vaibify:compare';
   export const log = 'vaibify:log';
   export const check = 'vaibify:check';
   export const rerun = 'vaibify:rerun';

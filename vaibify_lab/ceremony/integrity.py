@@ -68,20 +68,23 @@ def check_integrity(
         found = with_by_hand(problem("unusable-manifest", error.text, NAME))
         return TierReport(_TIER, "failed", f"FAILED, no usable {NAME}", problems=(found,))
     manifest = parse_manifest(data)
-    files = _look_at_all(tree, manifest, progress)
+    pairs = clashes(entry.path for entry in manifest.entries)
+    files = _look_at_all(tree, manifest, pairs, progress)
     lists = [_of_line(one) for one in manifest.problems]
     if not manifest.entries:
         lists.append(problem("nothing-listed", "lists no file; sha256sum -c fails as well", NAME))
     if expected is not None:
         lists += expected_but_not_listed(expected, manifest)
-    warnings = [*manifest.warnings, *_warnings(files, manifest)]
+    warnings = [*manifest.warnings, *_warnings(files, pairs)]
     warnings += not_in_manifest(tree, declared_directories, manifest)
     return _report(files, lists, warnings)
 
 
-def _look_at_all(tree: Tree, manifest: Manifest, progress: Progress | None) -> list[ListedFile]:
+def _look_at_all(
+    tree: Tree, manifest: Manifest, pairs: Sequence[tuple[str, str]], progress: Progress | None
+) -> list[ListedFile]:
     names = DiskNames(tree)
-    clashing = {path for pair in clashes(entry.path for entry in manifest.entries) for path in pair}
+    clashing = {path for pair in pairs for path in pair}
     files = []
     total = 0
     for entry, state in _hash_all(tree, manifest.entries):
@@ -111,14 +114,13 @@ def _of_line(found: ManifestProblem) -> TierProblem:
     return problem(found.code, f"{start}{named}{found.text}", NAME)
 
 
-def _warnings(files: Sequence[ListedFile], manifest: Manifest) -> Iterator[str]:
+def _warnings(files: Sequence[ListedFile], pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
     other_form = [shown(file.path) for file in files if file.matched_by_form]
     if other_form:
         yield (
             "found under the same name in another Unicode normal form, which sha256sum -c does "
             f"not find: {some(other_form)}"
         )
-    pairs = clashes(entry.path for entry in manifest.entries)
     if pairs:
         named = [f"{shown(one)} and {shown(other)}" for one, other in pairs]
         yield f"names that some disks cannot tell apart, so that a clone loses one: {some(named)}"

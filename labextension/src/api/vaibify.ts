@@ -45,6 +45,22 @@ export class Api {
     return this.post(of(project, 'acknowledge'), { steps });
   }
 
+  /** Tell the runner what a person wants of a step that waits. */
+  speak(
+    project: string,
+    slug: string,
+    word: 'pause' | 'resume' | 'complete' | 'abandon'
+  ): Promise<unknown> {
+    const isEnd = word === 'complete' || word === 'abandon';
+    const body = isEnd ? { abandon: word === 'abandon' } : {};
+    return this.post(of(project, 'steps', slug, isEnd ? 'complete' : word), body);
+  }
+
+  /** A terminal of the server's, inside a step that waits. */
+  openTerminal(project: string, slug: string): Promise<{ name: string }> {
+    return this.post(of(project, 'steps', slug, 'terminals'), {});
+  }
+
   signOffs(project: string, slug: string): Promise<answers.ISignOffs> {
     return this.get(of(project, 'steps', slug, 'sign-offs'));
   }

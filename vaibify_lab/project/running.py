@@ -9,7 +9,7 @@ from vaibify_lab.core.errors import NotPassed, RunInProgress, VaibifyError
 from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.runs.history import find_run
 from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow, read_events, run_folders
-from vaibify_lab.runs.live import current_run, is_ended, runner_in, unfinished
+from vaibify_lab.runs.live import current_run, is_ended, is_lost, unfinished
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.start import start_run
@@ -28,7 +28,7 @@ def events_of(folder: RunFolder) -> Iterator[dict[str, Any] | None]:
     """Yield a run's events to its end; None whenever nothing is new."""
     for event in follow(folder):
         yield event
-        if event is None and not _is_alive(folder):
+        if event is None and is_lost(folder):
             for last in read_events(folder):
                 if last["event"] in ENDINGS:
                     return
@@ -94,8 +94,3 @@ def refusal(event: dict[str, Any]) -> VaibifyError:
     error.code = str(event.get("code", "refused"))
     error.exit_code = int(event.get("exit_code", 1))
     return error
-
-
-def _is_alive(folder: RunFolder) -> bool:
-    runner = runner_in(folder)
-    return runner is None or runner.alive() is not False

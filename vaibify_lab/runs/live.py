@@ -104,6 +104,14 @@ def runner_in(folder: RunFolder) -> ProcessId | None:
     return runner_of(each_event(folder))
 
 
+def is_lost(folder: RunFolder) -> bool:
+    """Tell whether a run that began comes to no end here: its runner died, its journal is gone."""
+    if not folder.journal.is_file():
+        return True
+    runner = runner_in(folder)
+    return runner is not None and runner.alive() is False
+
+
 def unfinished(root: Path) -> Unfinished | None:
     """Return the latest run when its journal has no end."""
     folder = current_run(root)

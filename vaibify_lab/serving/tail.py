@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from vaibify_lab.runs.journal import ENDINGS, RunFolder, events_from
-from vaibify_lab.runs.live import runner_in
+from vaibify_lab.runs.live import is_lost
 from vaibify_lab.runs.logs import Written, open_log
 
 Event = dict[str, Any]
@@ -179,9 +179,7 @@ class Tail:
         if now - self._checked < _ALIVE_SECONDS:
             return False
         self._checked = now
-        runner = runner_in(self._folder)
-        gone = runner is not None and runner.alive() is False
-        return gone and not any(True for _ in events_from(self._folder, self._offset))
+        return is_lost(self._folder) and not any(True for _ in events_from(self._folder, self._offset))
 
 
 def _size(folder: RunFolder, written: Written) -> int:

@@ -179,7 +179,9 @@ class Tail:
         if now - self._checked < _ALIVE_SECONDS:
             return False
         self._checked = now
-        return is_lost(self._folder) and not any(True for _ in events_from(self._folder, self._offset))
+        return is_lost(self._folder) and not any(
+            True for _ in events_from(self._folder, self._offset)
+        )
 
 
 def _size(folder: RunFolder, written: Written) -> int:

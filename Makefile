@@ -1,5 +1,5 @@
 # On a machine with Python 3.11 or later, git and make:
-#   make demo    set up, run the demo project, confirm a clone of it
+#   make demo    set up, run the demo project, confirm a clone of it, open it in JupyterLab
 #   make test    set up, then everything that must hold before a commit
 #   make lint    the part of it that runs no tests
 #   make bench   how fast (ARGS=--quick for a short look)
@@ -36,6 +36,7 @@ $(BIN)/python:
 demo: .venv/installed
 	rm -rf demo/co2
 	$(BIN)/jupyter-vaibify demo demo/co2 --run $(if $(BASE_IMAGE),--base-image $(BASE_IMAGE))
+	@.ci/open-lab demo/co2
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check

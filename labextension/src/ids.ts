@@ -11,6 +11,11 @@ export namespace CommandIDs {
   export const build = 'vaibify:build';
   export const init = 'vaibify:init';
   export const openFile = 'vaibify:open-file';
+  export const compare = 'vaibify:compare';
+  export const terminal = 'vaibify:terminal';
+  export const pause = 'vaibify:pause';
+  export const resume = 'vaibify:resume';
+  export const complete = 'vaibify:complete';
   export const log = 'vaibify:log';
   export const check = 'vaibify:check';
   export const rerun = 'vaibify:rerun';

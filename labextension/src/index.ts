@@ -1,8 +1,9 @@
 import { commandsPlugin } from './plugins/commands';
+import { comparePlugin } from './plugins/compare';
 import { modelPlugin } from './plugins/model';
 import { panelPlugin } from './plugins/panel';
 import { statusBarPlugin } from './plugins/statusbar';
 
 export { IVaibify } from './tokens';
 
-export default [modelPlugin, commandsPlugin, panelPlugin, statusBarPlugin];
+export default [modelPlugin, commandsPlugin, panelPlugin, comparePlugin, statusBarPlugin];

@@ -3,4 +3,5 @@ import './steps.css';
 import './detail.css';
 import './log.css';
 import './dialog.css';
+import './compare.css';
 import './review.css';

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,20 +85,25 @@ def start(
     port: int = 0,
     token: str = "",
     variables: Mapping[str, str] | None = None,
+    command: Sequence[str] = (),
 ) -> Lab:
-    """Start JupyterLab on ``root``; return it when it answers."""
+    """Start JupyterLab on ``root``; return it when it answers.
+
+    ``command`` starts it otherwise than by this Python, and itself chooses where it stands.
+    """
     (home / "config" / "labconfig").mkdir(parents=True, exist_ok=True)
     (home / "config" / "labconfig" / "page_config.json").write_text(json.dumps(NO_NEWS))
     token = token or secrets.token_hex(16)
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
-    command += ["--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
-    command += [f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}"]
-    command += ["--ServerApp.allow_unauthenticated_access=False"]
-    command += ["--LabApp.expose_app_in_browser=True", "--LabApp.extension_manager=readonly"]
+    here = (sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root}")
+    said = [*(command or here), "--no-browser", "--allow-root"]
+    said += ["--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
+    said += [f"--IdentityProvider.token={token}", "--LabApp.expose_app_in_browser=True"]
+    said += ["--ServerApp.allow_unauthenticated_access=False"]
+    said += ["--LabApp.extension_manager=readonly"]
     log = home / "lab.log"
     with log.open("ab") as out:
         process = subprocess.Popen(
-            [*command, *options],
+            [*said, *options],
             env=environment(home) | dict(variables or {}),
             cwd=root,
             stdout=out,

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,13 +72,13 @@ def odd(place: Path) -> Iterator[Trouble]:
     """Somebody else's socket."""
 
     def answer() -> None:
-        try:
-            while True:
+        while True:
+            try:
                 caller, _ = waiting.accept()
+            except OSError:
+                return
+            with suppress(OSError), caller:  # who only knocks is gone before
                 caller.sendall(b"220 mail ready\r\n")
-                caller.close()
-        except OSError:
-            return
 
     with listening(place / "s") as waiting:
         threading.Thread(target=answer, daemon=True).start()

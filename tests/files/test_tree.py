@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.counting import counted
 from vaibify_lab.core.errors import CannotCheck, DiskFull, InvalidFile, MissingFile, UnsafePath
 from vaibify_lab.files.tree import Tree
 
@@ -450,3 +451,19 @@ def test_folder_that_cannot_be_listed_is_no_empty_one(public: Path, as_nobody) -
         with pytest.raises(MissingFile, match="out/closed: cannot be read: Permission denied"):
             tree.list_files("out")
         assert tree.list_files("out", strict=False) == ["out/file"]
+
+
+def test_what_is_written_is_made_durable_with_the_folders_made_for_it(tmp_path: Path) -> None:
+    tree = Tree(tmp_path)
+    works = (
+        (lambda: tree.write("a/b/c.txt", b"1"), 4),  # the file; a/b, a, and the root that names it
+        (lambda: tree.write("a/b/c.txt", b"2"), 2),
+        (lambda: tree.move("a/b/c.txt", "d/c.txt"), 3),  # d, the root, a/b
+        (lambda: tree.move("d/c.txt", "e/c.txt", durable=False), 0),
+        (lambda: tree.remove("e/c.txt"), 1),
+    )
+    for work, synced in works:
+        with counted() as counts:
+            work()
+        assert counts["fsync"] == synced
+    assert not (tmp_path / "e/c.txt").exists()

@@ -657,10 +657,10 @@ def test_no_room_to_move_old_outputs_aside(
     def full(method: str) -> None:
         original = getattr(Tree, method)
 
-        def failing(tree: Tree, path: str, *args: Any) -> Any:
+        def failing(tree: Tree, path: str, *args: Any, **named: Any) -> Any:
             if ".vaibify/local/aside/" in f"{path}{args[:1]}" and next(count) == nth:
                 raise DiskFull("cannot be written: no space is left", where=path)
-            return original(tree, path, *args)
+            return original(tree, path, *args, **named)
 
         monkeypatch.setattr(Tree, method, failing)
 
@@ -679,10 +679,10 @@ def test_no_room_to_keep_what_a_failed_run_wrote(
     chain.write("make.sh", "echo half > out/a.txt; exit 1\n")
     move = Tree.move
 
-    def failing(tree: Tree, source: str, target: str) -> None:
+    def failing(tree: Tree, source: str, target: str, **named: Any) -> None:
         if "/leftovers/" in target:
             raise DiskFull("cannot be written: no space is left", where=target)
-        move(tree, source, target)
+        move(tree, source, target, **named)
 
     monkeypatch.setattr(Tree, "move", failing)
     assert run_here(chain).steps["make"] == "failed"

@@ -101,6 +101,12 @@ async def test_a_plot_is_served_without_rights(client: Client, plot: Made) -> No
     assert etag == f'"{hashlib.sha256(found.body).hexdigest()}"'
     again = await client.get(f"{address}/plots/f.svg", headers={"If-None-Match": etag})
     assert again.status == 304
+    assert found.headers["Cache-Control"] == "private, no-cache"
+    named = await client.get(f"{address}/plots/f.svg", params={"bytes": etag.strip('"')})
+    assert (named.status, named.body) == (200, found.body)
+    assert named.headers["Cache-Control"] == "private, max-age=31536000, immutable"
+    other = await client.get(f"{address}/plots/f.svg", params={"bytes": "0" * 64})
+    assert (other.status, other.code) == (409, "bytes-changed")
     assert (await client.get(f"{address}/plots/deep/d.csv")).body == found.body
     for path in ("in.txt", "workflow.json", "plots/deep/../../in.txt", "plots/deep/none"):
         assert (await client.get(f"{address}/{path}")).status in (404, 400), path

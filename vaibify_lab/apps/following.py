@@ -43,6 +43,7 @@ class Teller:
     ending: Event | None = None
     _findings: list[str] = field(default_factory=list)
     _running: dict[str, float] = field(default_factory=dict)
+    _waiting: set[str] = field(default_factory=set)
     _speaker: str = ""
     _began: float | None = None
 
@@ -70,7 +71,10 @@ class Teller:
     def _wait(self) -> None:
         if self._running:
             now = time.time()
-            parts = [f"{slug} {now - since:.0f} s" for slug, since in self._running.items()]
+            parts = [
+                f"{slug} waits for you" if slug in self._waiting else f"{slug} {now - since:.0f} s"
+                for slug, since in self._running.items()
+            ]
             self.screen.progress(f"  running: {', '.join(parts)}")
 
     def _other(self, event: Event) -> None:
@@ -108,7 +112,7 @@ class Teller:
 
     def _step_waiting(self, event: Event) -> None:
         slug = str(event.get("step"))
-        self._running[slug] = time.time()
+        self._waiting.add(slug)
         self._say("◆", "*", f"{slug}: waits for you", "bold")
         what_to_do(self.screen, event)
         how_to_go_on(self.screen, slug)
@@ -122,6 +126,8 @@ class Teller:
             "stepAbandoned": "given up",
         }
         said = words[event["event"]]
+        if event["event"] in ("stepCompleted", "stepAbandoned"):
+            self._waiting.discard(str(event.get("step")))
         self._say("◆", "*", f"{event.get('step')}: {said}, says {event.get('by')}")
 
     def _output(self, event: Event) -> None:

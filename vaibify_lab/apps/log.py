@@ -20,6 +20,7 @@ def _arguments(parser: Parser) -> None:
 
 
 def _execute(given: Namespace, screen: Screen) -> int:
+    from vaibify_lab.runs.history import damage
     from vaibify_lab.runs.journal import read_events
 
     project = open_project(given)
@@ -29,6 +30,8 @@ def _execute(given: Namespace, screen: Screen) -> int:
         ending = teller.follow(project.events(folder))
     else:
         ending = teller.follow(read_events(folder))
+        if ending is None and (text := damage(folder)):
+            teller.tell({"event": "warning", "text": text, "sequence": 0})
     if ending is not None and ending["event"] == "runRefused":
         screen.line(f"the run was refused: {ending.get('text', '')}", hang=3, colour="red")
     if ending is None:

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
     from vaibify_lab.runs.plan import Planned
 
 MOST_MISSING = 3
-_RUN_COLOURS: dict[str, Colour] = {"current": "green", "failed": "red", "running": "bold"}
+_RUN_COLOURS: dict[str, Colour] = {
+    "current": "green",
+    "failed": "red",
+    "running": "bold",
+    "waiting": "bold",
+}
 _BADGES: dict[str, tuple[str, str, Colour]] = {
     "passed": ("✓", "+", "green"),
     "failed": ("✗", "x", "red"),

@@ -23,8 +23,8 @@ from vaibify_lab.files.git import Repository
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.enveloping import manifested
-from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow, read_events
-from vaibify_lab.runs.live import is_ended, runner_of
+from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow
+from vaibify_lab.runs.live import is_ended, is_gone
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.plan import Mode
@@ -233,8 +233,7 @@ def _follow(folder: RunFolder, tell: Tell | None) -> tuple[tuple[str, ...], str,
 
 
 def _is_lost(folder: RunFolder) -> bool:
-    runner = runner_of(read_events(folder))
-    return runner is not None and runner.alive() is False and not is_ended(folder)
+    return is_gone(folder) and not is_ended(folder)
 
 
 def _words(described: dict[str, Any]) -> str:

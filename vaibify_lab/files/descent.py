@@ -65,6 +65,11 @@ class Descent:
             self._step_into(part, made)
         return self._open[-1]
 
+    def settle(self, above: int) -> None:
+        """Make the entries of the directory entered last, and of so many above it, durable."""
+        for opened in reversed(self._open[-1 - above :]):
+            sync(opened)
+
     def _climb(self, depth: int) -> None:
         while len(self._open) > depth + 1:
             os.close(self._open.pop())
@@ -130,7 +135,6 @@ def make_folder(parent: int, name: str) -> None:
         return
     if (owner := heir(parent)) is not None:
         os.chown(name, *owner, dir_fd=parent, follow_symlinks=False)
-    sync(parent)
 
 
 def heir(directory: int) -> tuple[int, int] | None:

@@ -80,7 +80,7 @@ class Tree:
         On any failure the old file stands as it was and nothing new is left behind.
         """
         temporary = f".vaibify-{secrets.token_hex(8)}.tmp"
-        with writing(path), self._beside(path, make=True) as (directory, name):
+        with writing(path), self._making(path) as (directory, name):
             _require_replaceable(directory, name, path)
             try:
                 _fill(directory, temporary, data, mode)
@@ -89,7 +89,6 @@ class Tree:
                 with suppress(OSError):
                     os.unlink(temporary, dir_fd=directory)
                 raise
-            sync(directory)
 
     def make_directory(self, path: str) -> None:
         """Create a directory and those above it; one that exists is left as it is."""
@@ -104,14 +103,17 @@ class Tree:
             os.unlink(name, dir_fd=directory)
             sync(directory)
 
-    def move(self, source: str, target: str) -> None:
-        """Rename within the tree, replacing a file at ``target``; missing folders are made."""
+    def move(self, source: str, target: str, *, durable: bool = True) -> None:
+        """Rename within the tree, replacing a file at ``target``; missing folders are made.
+
+        A power cut may undo what is not ``durable``.
+        """
         with writing(source), self._beside(source) as (old_directory, old_name):
             look(old_directory, old_name)  # before folders are made for nothing
-            with writing(target), self._beside(target, make=True) as (directory, name):
+            with writing(target), self._making(target, durable=durable) as (directory, name):
                 os.rename(old_name, name, src_dir_fd=old_directory, dst_dir_fd=directory)
-                sync(directory)
-            sync(old_directory)
+            if durable:
+                sync(old_directory)
 
     def list_files(self, directory: str, *, strict: bool = True) -> list[str]:
         """Return all regular files below a directory, sorted by bytes.
@@ -155,13 +157,22 @@ class Tree:
         return status is not None and stat.S_ISDIR(status.st_mode)
 
     @contextmanager
-    def _beside(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
-        """Give the open directory of a path and its name; folders made go again on failure."""
+    def _beside(self, path: str) -> Iterator[tuple[int, str]]:
+        """Give the open directory of a path and its name."""
+        parent, name = split(path)
+        with Descent(self.root) as descent:
+            yield descent.enter(parent), name
+
+    @contextmanager
+    def _making(self, path: str, *, durable: bool = True) -> Iterator[tuple[int, str]]:
+        """As `_beside`, with missing folders made, which go again on failure."""
         parent, name = split(path)
         made: list[str] = []
         try:
             with Descent(self.root) as descent:
-                yield descent.enter(parent, made=made if make else None), name
+                yield descent.enter(parent, made=made), name
+                if durable:
+                    descent.settle(len(made))
         except BaseException:
             self._unmake(made)
             raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vaibify_lab.handlers import envelope, image, jobs, machine, runs, steps
+from vaibify_lab.handlers import attending, envelope, image, jobs, machine, runs, steps
 from vaibify_lab.handlers.base import Common
 from vaibify_lab.handlers.journal import RunJournalHandler
 from vaibify_lab.handlers.projects import ProjectsHandler
@@ -32,6 +32,9 @@ ROUTES: tuple[tuple[str, type[Common]], ...] = (
     (_STEP, steps.StepHandler),
     (f"{_STEP}/sign-offs", SignOffsHandler),
     (f"{_STEP}/plots/(.+)", steps.PlotHandler),
+    (f"{_STEP}/(pause|resume)", attending.HoldHandler),
+    (f"{_STEP}/complete", attending.CompleteHandler),
+    (f"{_STEP}/terminals", attending.StepTerminalsHandler),
     (f"{_PROJECT}/envelope", envelope.EnvelopeHandler),
     (f"{_PROJECT}/manifest", envelope.ManifestHandler),
     (f"{_PROJECT}/manifest/verify", envelope.VerifyHandler),

@@ -7,12 +7,14 @@ import mimetypes
 from collections.abc import Callable
 from typing import Any
 
-from vaibify_lab.core.errors import UsageError
+from vaibify_lab.core.errors import BytesChanged, UsageError
+from vaibify_lab.core.paths import shown
 from vaibify_lab.handlers.base import Common, Handler, allowed
 from vaibify_lab.project import Project
 from vaibify_lab.project.details import step_details
 from vaibify_lab.project.versions import Version, output_now, output_signed
 
+_FOR_EVER = "max-age=31536000, immutable"  # bytes of one hash never change
 _BINARY = "application/octet-stream"
 
 
@@ -46,8 +48,11 @@ class PlotHandler(Common):
             return finders[wanted](project.opened, project.look(), step, path)
 
         found = await asyncio.to_thread(find)
+        asked = self.get_query_argument("bytes", "")
+        if asked not in ("", found.sha256):
+            raise BytesChanged("holds other bytes than are asked for", where=shown(path))
         self.set_header("Etag", f'"{found.sha256}"')
-        self.set_header("Cache-Control", "no-cache")
+        self.set_header("Cache-Control", f"private, {_FOR_EVER if asked else 'no-cache'}")
         if self.check_etag_header():
             self.set_status(304)
             self.finish()

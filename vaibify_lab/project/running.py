@@ -7,9 +7,9 @@ from typing import Any
 
 from vaibify_lab.core.errors import NotPassed, RunInProgress, VaibifyError
 from vaibify_lab.files.factstore import LOCAL
-from vaibify_lab.runs.history import find_run
+from vaibify_lab.runs.history import damage, find_run
 from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow, read_events, run_folders
-from vaibify_lab.runs.live import current_run, is_ended, is_lost, unfinished
+from vaibify_lab.runs.live import current_run, is_ended, is_gone, unfinished
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.start import start_run
@@ -28,10 +28,12 @@ def events_of(folder: RunFolder) -> Iterator[dict[str, Any] | None]:
     """Yield a run's events to its end; None whenever nothing is new."""
     for event in follow(folder):
         yield event
-        if event is None and is_lost(folder):
+        if event is None and is_gone(folder):
             for last in read_events(folder):
                 if last["event"] in ENDINGS:
                     return
+            if text := damage(folder):
+                yield {"event": "warning", "text": text, "sequence": 0}
             yield {"event": "runComplete", "outcome": "interrupted", "steps": {}, "sequence": 0}
             return
         if event is not None and event["event"] in ENDINGS:

@@ -133,7 +133,8 @@ class Aside:
         if seen is not None and stat.S_ISDIR(seen.st_mode) and not seen.st_mode & stat.S_IWUSR:
             with suppress(OSError):
                 os.chmod(self.tree.root / source, seen.st_mode | stat.S_IRWXU)
-        self.tree.move(source, target)
+        # Not durable: the list is, and wherever a power cut leaves the output, it is looked for.
+        self.tree.move(source, target, durable=False)
 
     def _record_digest(self) -> str:
         """Return what tells the step's record of now from a later one; "" without one."""

@@ -25,7 +25,7 @@ from vaibify_lab.runs.engine_choice import Chosen, choose
 from vaibify_lab.runs.execute import Scheduler, watch_stop
 from vaibify_lab.runs.guard import prevents
 from vaibify_lab.runs.inspecting import engine_facts, inspect
-from vaibify_lab.runs.journal import JournalWriter, RunFolder, now, run_folders
+from vaibify_lab.runs.journal import REQUEST, JournalWriter, RunFolder, now, run_folders
 from vaibify_lab.runs.live import CURRENT
 from vaibify_lab.runs.lock import RunLock
 from vaibify_lab.runs.opened import Look, Opened
@@ -36,7 +36,6 @@ from vaibify_lab.runs.processes import ProcessId
 from vaibify_lab.runs.recover import recover
 
 KEPT_RUNS = 50
-REQUEST = "request.json"
 
 
 class Runner:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 from typing import Literal
 
 from vaibify_lab.core import differences
@@ -14,6 +15,7 @@ from vaibify_lab.core.facts import FactFault, RunRecord
 from vaibify_lab.core.model import Step
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.plan import Planned, nested, on_a_terminal
+from vaibify_lab.runs.ready import ReadySteps
 from vaibify_lab.runs.steprun import StepRun
 from vaibify_lab.runs.testrun import TestRun
 from vaibify_lab.runs.writable import writable_folders
@@ -32,85 +34,107 @@ class Scheduler:
     planned: tuple[Planned, ...]
     jobs: int
     outcomes: dict[str, StepOutcome] = field(default_factory=dict)
-    _waiting: dict[str, Planned] = field(default_factory=dict)
+    _waiting: dict[str, Planned] = field(init=False)
+    _folders: dict[str, tuple[str, ...]] = field(init=False)
+    _order: TopologicalSorter[str] = field(init=False)
+    _ready: ReadySteps = field(init=False)
+    _for_persons: ReadySteps = field(init=False)
     _running: dict[Future[StepOutcome], str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        steps = self.context.workflow.by_slug
+        self._waiting = {one.slug: one for one in self.planned}
+        self._folders = {
+            one.slug: () if one.action == "skip" else writable_folders(steps[one.slug])
+            for one in self.planned
+        }
+        self._ready, self._for_persons = ReadySteps(self._folders), ReadySteps(self._folders)
+        self._order = TopologicalSorter(
+            {slug: self._waiting.keys() & steps[slug].parents for slug in self._waiting}
+        )
+        self._order.prepare()
 
     def run(self) -> Mapping[str, StepOutcome]:
         """Run the plan to its end, or until somebody asks to stop."""
         steps = self.context.workflow.by_slug
-        ordered = sorted(self.planned, key=lambda one: steps[one.slug].interactive)
-        self._waiting = {one.slug: one for one in ordered}
-        persons = sum(steps[one.slug].interactive for one in ordered)
+        persons = sum(steps[slug].interactive for slug in self._waiting)
+        self._line_up()
         with ThreadPoolExecutor(max_workers=self.jobs + persons) as pool:
-            while self._waiting or self._running:
+            while self._order.is_active():
                 self._start_what_can(pool)
                 if self._running:
                     self._collect()
         return self.outcomes
 
-    def _start_what_can(self, pool: ThreadPoolExecutor) -> None:
-        progressed = True
-        while progressed:
-            progressed = False
-            for slug in list(self._waiting):
-                if self._is_full(slug):
-                    continue
-                progressed |= self._settle_or_start(slug, pool)
+    def _line_up(self) -> None:
+        """Let the steps queue whose last parent has just ended."""
+        for slug in self._order.get_ready():
+            self._queue_of(slug).add(slug)
 
-    def _is_full(self, slug: str) -> bool:
-        """Tell whether a step must wait for its turn; one that waits for a person takes none."""
+    def _queue_of(self, slug: str) -> ReadySteps:
+        interactive = self.context.workflow.by_slug[slug].interactive
+        return self._for_persons if interactive else self._ready
+
+    def _start_what_can(self, pool: ThreadPoolExecutor) -> None:
+        """Look at what is ready until enough steps run: each step is looked at once, as a rule.
+
+        A step that waits for a person takes no other's turn, and comes after those that do not.
+        """
+        held = []
+        while (slug := self._next()) is not None:
+            step = self.context.workflow.by_slug[slug]
+            if self._nests(step):
+                held.append(slug)
+            elif not self._settles(step):
+                self._running[pool.submit(self._one, step)] = slug
+        for slug in held:
+            self._queue_of(slug).put_back(slug)
+
+    def _next(self) -> str | None:
         steps = self.context.workflow.by_slug
         busy = sum(not steps[one].interactive for one in self._running.values())
-        return busy >= self.jobs and not steps[slug].interactive
+        slug = self._ready.take() if busy < self.jobs else None
+        return slug if slug is not None else self._for_persons.take()
 
-    def _settle_or_start(self, slug: str, pool: ThreadPoolExecutor) -> bool:
-        context = self.context
-        step = context.workflow.by_slug[slug]
-        planned = self._waiting[slug]
+    def _settles(self, step: Step) -> bool:
+        """Tell whether there is nothing to run; then the step has its outcome."""
+        context, slug = self.context, step.slug
+        planned = self._waiting.pop(slug)
         if planned.action == "skip":
             return self._end(slug, "skipped", planned.why)
         if context.stopping.is_set():
             return self._end(slug, "interrupted", "the run was stopped before it began")
-        pending = [one for one in step.parents if one in self._waiting or self._is_running(one)]
-        if pending:
-            return False
         stopped = [one for one in step.parents if self.outcomes.get(one) in _STOPS]
         if stopped and not context.options.tests_only:
             text = f"upstream step {stopped[0]!r} {_participle(self.outcomes[stopped[0]])}"
             return self._end(slug, "blocked", text)
-        if planned.action == "if-needed":
-            needed = self._why_needed(step)
-            if needed is None:
-                return self._end(slug, "skipped", "what it consumes is what it last consumed")
+        if planned.action == "if-needed" and self._why_needed(step) is None:
+            return self._end(slug, "skipped", "what it consumes is what it last consumed")
         if step.interactive and not (context.options.interactive or context.options.tests_only):
             text = f"needs a person, and nobody is there; {on_a_terminal(slug)}"
             return self._end(slug, "blocked", text, "needs-person")
-        if self._nests(step):
-            return False
-        del self._waiting[slug]
-        self._running[pool.submit(self._one, step)] = slug
-        return True
-
-    def _is_running(self, slug: str) -> bool:
-        return slug in self._running.values()
+        return False
 
     def _nests(self, step: Step) -> bool:
-        mine = writable_folders(step)
-        steps = self.context.workflow.by_slug
-        return any(nested(mine, writable_folders(steps[slug])) for slug in self._running.values())
+        mine = self._folders[step.slug]
+        return any(nested(mine, self._folders[slug]) for slug in self._running.values())
 
     def _end(self, slug: str, outcome: StepOutcome, text: str, code: str = "") -> bool:
-        del self._waiting[slug]
-        self.outcomes[slug] = outcome
         event = {"blocked": "stepBlocked", "skipped": "stepSkipped"}.get(outcome, "stepFail")
         self.context.journal.write(event, step=slug, text=text, code=code or outcome)
+        self._has_ended(slug, outcome)
         return True
 
     def _collect(self) -> None:
         done, _ = wait(self._running, timeout=0.5, return_when=FIRST_COMPLETED)
         for future in done:
-            slug = self._running.pop(future)
-            self.outcomes[slug] = future.result()
+            self._has_ended(self._running.pop(future), future.result())
+
+    def _has_ended(self, slug: str, outcome: StepOutcome) -> None:
+        self.outcomes[slug] = outcome
+        self._order.done(slug)
+        self._queue_of(slug).ended(slug)
+        self._line_up()
 
     def _why_needed(self, step: Step) -> str | None:
         """Return the first difference from the last passed run; None when there is none."""

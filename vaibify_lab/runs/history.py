@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 
 from vaibify_lab.core.errors import MissingFile
-from vaibify_lab.runs.journal import ENDINGS, RunFolder, read_events, shown_time
-from vaibify_lab.runs.live import runner_of
+from vaibify_lab.runs.journal import ENDINGS, RunFolder, damaged_line, read_events, shown_time
+from vaibify_lab.runs.live import is_gone
 
 RunOutcome = Literal["passed", "failed", "interrupted", "refused", "running", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """One run: ``lost`` has no end and no runner; ``text`` says why a refused one never began."""
+    """One run: ``lost`` has no end and no runner.
+
+    ``text`` says why a refused one never began, or which line of its journal cannot be read.
+    """
 
     run_id: str
     workflow: str
@@ -37,17 +40,16 @@ def summary(folder: RunFolder) -> RunSummary:
     begun: dict[str, Any] = next((one for one in events if one["event"] == "runAccepted"), {})
     ends = (one for one in reversed(events) if one["event"] in ENDINGS)
     ending: dict[str, Any] = next(ends, {})
-    steps = ending.get("steps")
-    times = [one["time"] for one in events if isinstance(one.get("time"), float)]
+    times = [one["time"] for one in events if "time" in one]
     return RunSummary(
         run_id=folder.run_id,
         workflow=str(begun.get("workflow", "")),
         person=str(begun.get("person", "")),
         started=shown_time(times[0]) if times else "",
         seconds=round(times[-1] - times[0], 3) if times else 0.0,
-        outcome=_outcome(events, ending),
-        steps=dict(steps) if isinstance(steps, dict) else {},
-        text=str(ending.get("text", "")),
+        outcome=_outcome(folder, ending),
+        steps=dict(ending.get("steps", {})),
+        text=str(ending.get("text", "")) if ending else damage(folder),
     )
 
 
@@ -69,11 +71,16 @@ def find_run(kept: Sequence[RunFolder], name: str | None) -> RunFolder:
     return found[-1]
 
 
-def _outcome(events: list[dict[str, Any]], ending: dict[str, Any]) -> RunOutcome:
+def damage(folder: RunFolder) -> str:
+    """Say which line of the journal cannot be read; nothing where all of it can."""
+    line = damaged_line(folder)
+    return f"line {line} of its journal cannot be read, nor what follows it" if line else ""
+
+
+def _outcome(folder: RunFolder, ending: dict[str, Any]) -> RunOutcome:
     if ending.get("event") == "runRefused":
         return "refused"
     for told in get_args(RunOutcome)[:3]:
         if ending.get("outcome") == told:
             return cast(RunOutcome, told)
-    runner = runner_of(events)
-    return "lost" if runner is not None and runner.alive() is False else "running"
+    return "lost" if is_gone(folder) else "running"

@@ -7,7 +7,6 @@ only what ends in a line feed.
 from __future__ import annotations
 
 import errno
-import json
 import os
 import threading
 import time
@@ -21,9 +20,11 @@ from typing import Any
 from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import CannotCheck, DiskFull
 from vaibify_lab.files.factstore import LOCAL
+from vaibify_lab.runs.events import parse_event
 
 RUNS = f"{LOCAL}/runs"
 JOURNAL = "journal.jsonl"
+REQUEST = "request.json"
 ENDINGS = frozenset({"runComplete", "runRefused"})
 _RESERVE = 32 * 1024
 
@@ -179,21 +180,23 @@ def events_from(folder: RunFolder, offset: int) -> Iterator[tuple[dict[str, Any]
         file.seek(offset)
         for line in file:
             offset += len(line)
-            event = _event(line)
+            event = parse_event(line)
             if event is None:
                 return
             yield event, offset
 
 
-def _event(line: bytes) -> dict[str, Any] | None:
-    if not line.endswith(b"\n"):
-        return None
+def damaged_line(folder: RunFolder) -> int | None:
+    """Return the number of the line that ends the reading though it is whole; None without one."""
     try:
-        event = json.loads(line)
-    except ValueError:
+        with folder.journal.open("rb") as file:
+            return next((at for at, line in enumerate(file, 1) if _is_foreign(line)), None)
+    except OSError:
         return None
-    is_event = isinstance(event, dict) and isinstance(event.get("sequence"), int)
-    return event if is_event and isinstance(event.get("event"), str) else None
+
+
+def _is_foreign(line: bytes) -> bool:
+    return line.endswith(b"\n") and parse_event(line) is None
 
 
 def run_folders(root: Path) -> list[RunFolder]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,11 +10,13 @@ from typing import Any
 
 from vaibify_lab.core.world import Live, LiveState
 from vaibify_lab.files.factstore import LOCAL
-from vaibify_lab.runs.journal import ENDINGS, RunFolder, each_event, read_events
+from vaibify_lab.runs.events import parse_event
+from vaibify_lab.runs.journal import ENDINGS, RunFolder, damaged_line, each_event, read_events
 from vaibify_lab.runs.processes import ProcessId
 
 CURRENT = f"{LOCAL}/current"
 ACKNOWLEDGED = "acknowledged"
+_PIECE = 64 * 1024
 _WORDS = {"waiting": "waits for a person", "paused": "waits for a person, and is paused,"}
 _LIVE: dict[str, LiveState] = {
     "queued": "queued",
@@ -75,20 +76,22 @@ def current_run(root: Path) -> RunFolder | None:
 
 def is_ended(folder: RunFolder) -> bool:
     """Tell from the journal's last line alone whether the run ended."""
+    event = parse_event(_last_line(folder))
+    return event is not None and event["event"] in ENDINGS
+
+
+def _last_line(folder: RunFolder) -> bytes:
     try:
         with folder.journal.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - 64 * 1024))
-            lines = file.read().splitlines(keepends=True)
+            left = file.seek(0, os.SEEK_END)
+            tail = b""
+            while left and b"\n" not in tail[:-1]:
+                size = min(left, _PIECE)
+                left = file.seek(left - size)
+                tail = file.read(size) + tail
     except OSError:
-        return False
-    if not lines or not lines[-1].endswith(b"\n"):
-        return False
-    try:
-        event = json.loads(lines[-1])
-    except ValueError:
-        return False
-    return isinstance(event, dict) and event.get("event") in ENDINGS
+        return b""
+    return tail[tail.rfind(b"\n", 0, -1) + 1 :]
 
 
 def runner_of(events: Iterable[dict[str, Any]]) -> ProcessId | None:
@@ -104,12 +107,16 @@ def runner_in(folder: RunFolder) -> ProcessId | None:
     return runner_of(each_event(folder))
 
 
-def is_lost(folder: RunFolder) -> bool:
-    """Tell whether a run that began comes to no end here: its runner died, its journal is gone."""
+def is_gone(folder: RunFolder) -> bool:
+    """Tell whether nobody makes the run any more.
+
+    Also when its journal is gone. False while it has not said who makes it, unless its journal
+    cannot be read so far.
+    """
     if not folder.journal.is_file():
         return True
     runner = runner_in(folder)
-    return runner is not None and runner.alive() is False
+    return damaged_line(folder) is not None if runner is None else runner.alive() is False
 
 
 def unfinished(root: Path) -> Unfinished | None:

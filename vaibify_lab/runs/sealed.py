@@ -41,7 +41,7 @@ class Stage:
             if self.home.exists_as_directory(path):
                 with os_errors(path):
                     os.rmdir(self.home.root / path)  # made ready, empty
-            self.home.move(f"{self.path}/{path}", path)
+            self.home.move(f"{self.path}/{path}", path, durable=False)
 
     def keep(self, outputs: Sequence[str], leftovers: str) -> list[str]:
         """Move what a failed run wrote to its leftovers; return what there was."""
@@ -49,7 +49,7 @@ class Stage:
         for path in outermost(output.rstrip("/") for output in outputs):
             if self.tree.lstat(path) is None or self._is_empty(path):
                 continue
-            self.home.move(f"{self.path}/{path}", f"{leftovers}/{path}")
+            self.home.move(f"{self.path}/{path}", f"{leftovers}/{path}", durable=False)
             kept.append(path)
         return kept
 

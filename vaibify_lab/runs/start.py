@@ -13,9 +13,8 @@ from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import CannotCheck, DiskFull, ToolFailed
 from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.files.tree import Tree
-from vaibify_lab.runs.child import REQUEST
 from vaibify_lab.runs.explain import tail
-from vaibify_lab.runs.journal import RUNS, RunFolder, new_run_id, read_events
+from vaibify_lab.runs.journal import REQUEST, RUNS, RunFolder, new_run_id, read_events
 from vaibify_lab.runs.live import current_run, is_ended
 from vaibify_lab.runs.options import RunOptions
 

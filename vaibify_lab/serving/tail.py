@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from vaibify_lab.runs.journal import ENDINGS, RunFolder, events_from
-from vaibify_lab.runs.live import is_lost
+from vaibify_lab.runs.live import is_gone
 from vaibify_lab.runs.logs import Written, open_log
 
 Event = dict[str, Any]
@@ -179,7 +179,7 @@ class Tail:
         if now - self._checked < _ALIVE_SECONDS:
             return False
         self._checked = now
-        return is_lost(self._folder) and not any(
+        return is_gone(self._folder) and not any(
             True for _ in events_from(self._folder, self._offset)
         )
 

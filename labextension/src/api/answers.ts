@@ -274,6 +274,8 @@ export interface IRunAsked {
   mode?: 'stale' | 'all' | 'steps' | 'only' | 'from';
   steps?: string[];
   tests_only?: boolean;
+  /** A person is there for the steps that need one. */
+  interactive?: boolean;
 }
 
 /** A line of a run's or a job's journal. */

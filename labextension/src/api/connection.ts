@@ -57,6 +57,20 @@ export async function ask<T>(
   return { changed: true, value, tag: response.headers.get('ETag') };
 }
 
+/** Ask for bytes; their hash comes as the answer's tag. */
+export async function askBytes(
+  settings: ServerConnection.ISettings,
+  path: string
+): Promise<{ data: Blob; sha256: string }> {
+  const url = URLExt.join(settings.baseUrl, NAMESPACE, path);
+  const response = await ServerConnection.makeRequest(url, {}, settings);
+  if (!response.ok) {
+    throw refusal(response, await response.text());
+  }
+  const [sha256 = ''] = /[0-9a-f]{64}/.exec(response.headers.get('ETag') ?? '') ?? [];
+  return { data: await response.blob(), sha256 };
+}
+
 /** The address of a websocket; the token is in it only where cookies do not reach. */
 export function socketAddress(
   settings: ServerConnection.ISettings,

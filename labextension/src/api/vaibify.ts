@@ -1,7 +1,10 @@
 import { URLExt } from '@jupyterlab/coreutils';
 import type { ServerConnection } from '@jupyterlab/services';
 import type * as answers from './answers';
-import { ask, NAMESPACE, type Answer } from './connection';
+import { ask, askBytes, NAMESPACE, type Answer } from './connection';
+
+/** Which version of a plot. */
+export type Version = 'now' | 'signed';
 
 /** The addresses of the server extension, one method each. */
 export class Api {
@@ -40,6 +43,22 @@ export class Api {
 
   acknowledge(project: string, steps?: string[]): Promise<unknown> {
     return this.post(of(project, 'acknowledge'), { steps });
+  }
+
+  /** Tell the runner what a person wants of a step that waits. */
+  speak(
+    project: string,
+    slug: string,
+    word: 'pause' | 'resume' | 'complete' | 'abandon'
+  ): Promise<unknown> {
+    const isEnd = word === 'complete' || word === 'abandon';
+    const body = isEnd ? { abandon: word === 'abandon' } : {};
+    return this.post(of(project, 'steps', slug, isEnd ? 'complete' : word), body);
+  }
+
+  /** A terminal of the server's, inside a step that waits. */
+  openTerminal(project: string, slug: string): Promise<{ name: string }> {
+    return this.post(of(project, 'steps', slug, 'terminals'), {});
   }
 
   signOffs(project: string, slug: string): Promise<answers.ISignOffs> {
@@ -106,11 +125,28 @@ export class Api {
     return this.get(of(project, 'jobs', job));
   }
 
-  /** The address of a plot's bytes now; their hash in it makes a browser fetch what changed. */
-  plot(project: string, slug: string, path: string, sha256: string | null): string {
+  /** The address of a plot's bytes: those of that hash, or none. */
+  plot(
+    project: string,
+    slug: string,
+    path: string,
+    sha256: string,
+    version: Version = 'now'
+  ): string {
     const place = of(project, 'steps', slug, 'plots', ...path.split('/'));
-    const version = sha256 ? URLExt.objectToQueryString({ bytes: sha256 }) : '';
-    return URLExt.join(this.settings.baseUrl, NAMESPACE, place) + version;
+    const query = URLExt.objectToQueryString({ version, bytes: sha256 });
+    return URLExt.join(this.settings.baseUrl, NAMESPACE, place) + query;
+  }
+
+  /** A plot's bytes, as they are or as they were signed. */
+  plotBytes(
+    project: string,
+    slug: string,
+    path: string,
+    version: Version
+  ): Promise<{ data: Blob; sha256: string }> {
+    const place = of(project, 'steps', slug, 'plots', ...path.split('/'));
+    return askBytes(this.settings, place + URLExt.objectToQueryString({ version }));
   }
 
   /** The address of a whole log, as a download. */

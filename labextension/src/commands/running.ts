@@ -16,7 +16,10 @@ export async function run(
   if (!project) {
     return;
   }
-  const started = await told(trans, model.api.startRun(project.id, asked));
+  const started = await told(
+    trans,
+    model.api.startRun(project.id, { interactive: true, ...asked })
+  );
   if (started) {
     model.live.follow(project.id, started.run_id);
     tellEnd(model, trans, started.run_id);

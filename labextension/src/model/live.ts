@@ -18,6 +18,13 @@ export interface IShownRun {
   readonly outcome: string | null;
 }
 
+/** A step that waits for its person, and what is to be done there. */
+export interface IWaiting {
+  readonly isPaused: boolean;
+  readonly commands: readonly string[];
+  readonly outputs: readonly string[];
+}
+
 interface IPlanned {
   action: string;
 }
@@ -26,6 +33,8 @@ interface IPlanned {
 export class LiveRun {
   readonly shown = new Store<IShownRun | null>(null);
   readonly log = new Log();
+  /** The steps that wait now, by slug. */
+  readonly waiting = new Store<ReadonlyMap<string, IWaiting>>(NOBODY);
 
   constructor(private readonly settings: ServerConnection.ISettings) {}
 
@@ -48,11 +57,13 @@ export class LiveRun {
     this.journal?.dispose();
     this.journal = null;
     this.log.clear();
+    this.waiting.set(NOBODY);
     this.shown.set(null);
   }
 
   private take(line: IJournalLine): void {
     this.log.add(line);
+    this.waiting.set(waitingAfter(this.waiting.value, line));
     const shown = this.shown.value;
     switch (line.event) {
       case 'runStarted': {
@@ -78,6 +89,38 @@ export class LiveRun {
   }
 
   private journal: Journal | null = null;
+}
+
+const NOBODY: ReadonlyMap<string, IWaiting> = new Map();
+
+function waitingAfter(
+  before: ReadonlyMap<string, IWaiting>,
+  line: IJournalLine
+): ReadonlyMap<string, IWaiting> {
+  const slug = line.step ?? '';
+  const one = before.get(slug);
+  const put = (value: IWaiting): ReadonlyMap<string, IWaiting> => new Map(before).set(slug, value);
+  switch (line.event) {
+    case 'stepWaiting':
+      return put({ isPaused: false, commands: texts(line.commands), outputs: texts(line.outputs) });
+    case 'stepPaused':
+    case 'stepResumed':
+      return one ? put({ ...one, isPaused: line.event === 'stepPaused' }) : before;
+    case 'runComplete':
+    case 'runRefused':
+      return NOBODY;
+    case 'stepCompleted':
+    case 'stepAbandoned':
+    case 'stepFail':
+    case 'stepSettled':
+      return one ? new Map([...before].filter(([other]) => other !== slug)) : before;
+    default:
+      return before;
+  }
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
 }
 
 const FRESH = { connected: false, step: null, done: 0, planned: 0, outcome: null };

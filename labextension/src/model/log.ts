@@ -29,6 +29,11 @@ const TOLD = new Set([
   'stepFail',
   'stepBlocked',
   'stepSkipped',
+  'stepWaiting',
+  'stepPaused',
+  'stepResumed',
+  'stepCompleted',
+  'stepAbandoned',
   'note',
   'warning',
   'runComplete',
@@ -59,7 +64,7 @@ export class Log {
         event: line.event,
         step,
         stream: line.stream ?? null,
-        text: line.text ?? '',
+        text: line.text ?? String(line.by ?? ''),
         outcome: line.outcome ?? null,
         notShown: line.not_shown ?? 0
       });

@@ -5,6 +5,7 @@ import { useContext, useReviewing, useStore } from '../look/hooks';
 import { Action, Badge } from '../look/pieces';
 import { badges, lookOf } from '../look/states';
 import { brief, visible } from '../look/words';
+import { Attend } from './attend';
 import { Files } from './files';
 import { LastRun } from './lastRun';
 import { Plots } from './plots';
@@ -57,6 +58,7 @@ function Shown(props: { detail: IStepDetail }): JSX.Element {
       </ul>
       {report.reasons.length > 0 && <Reasons reasons={report.reasons} />}
       {report.notes.length > 0 && <Reasons reasons={report.notes} className="vb-Notes" />}
+      <Attend slug={detail.slug} />
       {isReviewing ? <Reviewed slug={detail.slug} /> : <Buttons detail={detail} />}
       {plots.length > 0 && <Plots detail={detail} plots={plots} />}
       <Commands title={trans.__('Commands')} commands={detail.commands} />

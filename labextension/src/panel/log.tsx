@@ -109,6 +109,14 @@ function useSentence(entry: IEntry): string {
       return trans.__('%1 passed', step);
     case 'stepFail':
       return trans.__('%1 failed: %2', step, text);
+    case 'stepPaused':
+      return trans.__('%1 was paused by %2', step, text);
+    case 'stepResumed':
+      return trans.__('%1 goes on, says %2', step, text);
+    case 'stepCompleted':
+      return trans.__('%1 is done, says %2', step, text);
+    case 'stepAbandoned':
+      return trans.__('%1 was given up by %2', step, text);
     case 'tests':
       return `${step}: ${lookOf(table.test, entry.outcome ?? '').label}. ${text}`;
     case 'runComplete':

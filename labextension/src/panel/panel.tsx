@@ -17,7 +17,7 @@ import { StepsSection } from './stepsSection';
 export type Section = 'steps' | 'step' | 'project' | 'log';
 
 const ORDER: Section[] = ['steps', 'step', 'project', 'log'];
-const SIZES = [2, 3, 0, 0];
+const SIZES = [2, 3, 3, 4]; // also of a section that is closed: it is what it opens with
 
 /** The side panel. */
 export class VaibifyPanel extends SidePanel {

@@ -23,6 +23,7 @@ export function Progress(): JSX.Element | null {
       <span title={current.run_id}>
         {trans.__('Running since %1, by %2', when(current.started), brief(current.person, 80))}
       </span>
+      <Waiting />
       {counted && (
         <progress
           aria-label={trans.__('Steps done: %1 of %2', counted.done, counted.planned)}
@@ -31,5 +32,30 @@ export function Progress(): JSX.Element | null {
         />
       )}
     </div>
+  );
+}
+
+/** The steps of the run that wait for somebody; the line leads to them. */
+function Waiting(): JSX.Element {
+  const { model, trans } = useContext();
+  const slugs = useStore(model.live.waiting);
+  const steps = useStore(model.status.value)?.steps ?? [];
+  return (
+    <>
+      {steps
+        .filter(step => slugs.has(step.slug))
+        .map(step => (
+          <button
+            key={step.slug}
+            type="button"
+            className="vb-Link"
+            onClick={() => model.step.set(step.slug)}
+          >
+            {slugs.get(step.slug)?.isPaused
+              ? trans.__('%1 is paused', brief(step.name, 80))
+              : trans.__('%1 waits for you', brief(step.name, 80))}
+          </button>
+        ))}
+    </>
   );
 }

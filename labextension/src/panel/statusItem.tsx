@@ -13,7 +13,7 @@ export function StatusItem(): JSX.Element | null {
     return null;
   }
   const counted = shown?.run === status.current?.run_id ? shown : null;
-  const running = status.steps.find(step => step.run === 'running');
+  const running = status.steps.find(step => step.run === 'running' || step.run === 'waiting');
   const parts = [rungs(status), green(status)].join(' · ');
   return (
     <button
@@ -23,7 +23,7 @@ export function StatusItem(): JSX.Element | null {
       onClick={() => void commands.execute(CommandIDs.open)}
     >
       {parts}
-      {running && ` · ${brief(running.name, 40)}`}
+      {running && ` · ${brief(running.name, 40)}${running.run === 'waiting' ? ' ⏸' : ''}`}
       {running && counted && counted.planned > 0 && ` ${counted.done + 1}/${counted.planned}`}
     </button>
   );

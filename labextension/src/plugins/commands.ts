@@ -2,6 +2,7 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 import { ICommandPalette } from '@jupyterlab/apputils';
 import { IDefaultFileBrowser } from '@jupyterlab/filebrowser';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import { addAttendCommands } from '../commands/attending';
 import { addLookCommands } from '../commands/look';
 import { addProjectCommands } from '../commands/project';
 import { addRunCommands } from '../commands/register';
@@ -27,6 +28,7 @@ export const commandsPlugin: JupyterFrontEndPlugin<void> = {
     addRunCommands(app.commands, model, trans);
     addProjectCommands(app.commands, model, trans, () => browser?.model.path ?? '');
     addLookCommands(app.commands, model, trans);
+    addAttendCommands(app.commands, model, trans);
     addReviewCommands(app.commands, model, trans);
     const category = trans.__('Vaibify');
     const offer = (command: string, args = {}): unknown =>
@@ -37,6 +39,10 @@ export const commandsPlugin: JupyterFrontEndPlugin<void> = {
     offer(CommandIDs.run, { mode: 'all', tests_only: true });
     [
       CommandIDs.stop,
+      CommandIDs.terminal,
+      CommandIDs.pause,
+      CommandIDs.resume,
+      CommandIDs.complete,
       CommandIDs.signOff,
       CommandIDs.acknowledge,
       CommandIDs.envelope,

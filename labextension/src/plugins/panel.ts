@@ -4,6 +4,7 @@ import {
   type JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import type { IProjects } from '../api/answers';
 import { CommandIDs } from '../ids';
 import { context } from '../look/hooks';
 import { VaibifyPanel } from '../panel/panel';
@@ -27,6 +28,7 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
     const panel = new VaibifyPanel(context(model, app.commands, trans), language);
     restorer?.add(panel, panel.id);
     app.shell.add(panel, 'left', { rank: 300, type: 'Vaibify' });
+    void showToReviewer(app, model, panel.id);
     app.commands.addCommand(CommandIDs.open, {
       label: trans.__('Show the Vaibify Panel'),
       describedBy: { args: { type: 'object', properties: {} } },
@@ -49,6 +51,21 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
     });
   }
 };
+
+/** Who comes to a reviewer's server came for the panel: open it, once. */
+async function showToReviewer(app: JupyterFrontEnd, model: IVaibify, panel: string): Promise<void> {
+  await app.restored;
+  const onFound = (_: unknown, found: IProjects | null): void => {
+    if (found) {
+      model.projects.changed.disconnect(onFound);
+    }
+    if (found?.settings.reviewer) {
+      app.shell.activateById(panel);
+    }
+  };
+  model.projects.changed.connect(onFound);
+  onFound(null, model.projects.value);
+}
 
 async function latest(model: IVaibify, project: string): Promise<string | null> {
   const { runs, current } = await model.api.runs(project);

@@ -22,9 +22,17 @@ docker() {
 podman() {
   printf '[engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\n' \
     >"$base/conf"
-  CONTAINERS_CONF=$base/conf exec podman --root "$base/data" --runroot "$base/exec" \
+  CONTAINERS_CONF=$base/conf exec "${as[@]}" podman --root "$base/data" --runroot "$base/exec" \
     --storage-driver vfs "$@" system service -t 0 "unix://$base/s"
 }
+rootless() {  # Podman as nobody, who is root inside
+  as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+  export HOME=$base/home XDG_RUNTIME_DIR=$base/home
+  mkdir -m 700 "$HOME"
+  chown 65534:65534 "$base" "$HOME"
+  podman "$@"
+}
+as=()
 mount -t tmpfs none /run || exit 1
 [ -z "$hidden" ] || mount -t tmpfs none "$hidden" || exit 1
 while read -r word; do
@@ -51,7 +59,8 @@ class PrivateEngine:
         More words for it.
     hidden : Path, optional
         A folder of this machine that the engine does not see.
-    product : {"docker", "podman"}
+    product : {"docker", "podman", "rootless"}
+        The last is Podman as a plain user, nobody.
     """
 
     def __init__(

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -160,13 +161,37 @@ def test_d08_a_file_is_no_socket(tmp_path: Path) -> None:
     assert f"{tmp_path}/s is not a socket" in said(f"unix://{tmp_path}/s")
 
 
-def test_d08_somebody_listens_and_never_answers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("patience", [1.0, 0.25])
+def test_d08_somebody_listens_and_never_answers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, patience: float
+) -> None:
+    monkeypatch.setattr(client, "GREETING", patience)
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(tmp_path / "s"))
         silent.listen()
-        assert f"what answers at {tmp_path}/s is no container engine" in said(
-            f"unix://{tmp_path}/s"
-        )
+        text = f"what listens at {tmp_path}/s did not answer within {patience:g} seconds"
+        assert text in said(f"unix://{tmp_path}/s")
+
+
+def test_d08_a_busy_engine_has_time_for_its_first_answer(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as busy:
+        busy.bind(str(tmp_path / "s"))
+        busy.listen()
+
+        def answer() -> None:
+            busy.accept()[0].close()  # the knock
+            caller, _ = busy.accept()
+            caller.recv(4096)
+            time.sleep(client.KNOCKING + 0.5)
+            body = b'{"ApiVersion": "1.43", "MinAPIVersion": "1.24"}'
+            head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n"
+            caller.sendall(head.encode() + body)
+            caller.close()
+
+        answering = threading.Thread(target=answer)
+        answering.start()
+        connect(f"unix://{tmp_path}/s").close()
+        answering.join()
 
 
 def test_the_package_docker_is_asked_for_when_it_is_missing(

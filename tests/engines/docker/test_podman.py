@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,12 +19,16 @@ from .conftest import SCRIPT, ContainerLab, plain
 from .private import PrivateEngine
 
 
+def _require_podman() -> None:
+    if shutil.which("podman") is None or shutil.which("newuidmap") is None:
+        packages = SCRIPT.with_name("system-packages")
+        subprocess.run([packages, "podman", "catatonit", "uidmap"], check=True)
+
+
 @pytest.fixture
 def pod(private: Callable[..., PrivateEngine], tmp_path: Path) -> ContainerLab:
     """Return a project whose steps run in Podman's containers."""
-    if shutil.which("podman") is None:
-        packages = SCRIPT.with_name("system-packages")
-        subprocess.run([packages, "podman", "catatonit"], check=True)
+    _require_podman()
     engine = private(product="podman")
     return ContainerLab(DockerEngine(engine.image, base_url=engine.url), tmp_path)
 
@@ -51,3 +56,27 @@ def test_d10_podman_runs_steps(pod: ContainerLab, monkeypatch: pytest.MonkeyPatc
     ends = [wait_for(one.poll) for one in (handle, found)]
     assert [(one.returncode, one.stopped) for one in ends] == [(137, True)] * 2
     assert (state / "stdout").read_bytes() == b"begun\n"
+
+
+def test_d10_rootless_podman_maps_the_user_and_its_limits_are_not_claimed(
+    private: Callable[..., PrivateEngine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _require_podman()
+    engine = private(product="rootless")
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # where nobody may enter
+        monkeypatch.setenv("XDG_CACHE_HOME", f"{folder}/cache")
+        lab = ContainerLab(DockerEngine(engine.image, base_url=engine.url), Path(folder))
+        subprocess.run(["chown", "-R", "65534:65534", folder], check=True)
+        ran = lab.run("touch out/x; touch data/x; exit 3")
+        assert plain(ran.ended) == Ended(returncode=3, seconds=ran.ended.seconds)
+        assert b"data/x" in ran.err
+        assert (lab.tree / "out/x").stat().st_uid == 65534
+        assert not (lab.tree / "data/x").exists()
+        told = lab.engine.describe()
+        assert (told["product"], told["rootless"]) == ("podman", True)
+        missing = {name for name, held in told["probe"].items() if not held}
+        assert missing <= {"memory_kill", "memory_limit", "process_limit"}, "what steps need holds"
+        codes = {one["code"] for one in told["cannot_prevent"]}
+        words = {"memory_kill": "memory-kill", "memory_limit": "memory"}
+        words["process_limit"] = "processes"
+        assert codes & set(words.values()) == {words[one] for one in missing}

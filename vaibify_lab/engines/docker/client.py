@@ -17,7 +17,8 @@ from vaibify_lab.core.errors import EngineMissing, EngineUnfit, ToolMissing
 if TYPE_CHECKING:
     from docker import DockerClient
 
-KNOCKING = 3  # seconds for a first answer
+KNOCKING = 3  # seconds until somebody listens
+GREETING = 20  # seconds for a first answer: a busy engine takes its time
 ANSWERING = 60  # seconds for every later one; waiting for a step's end has no limit
 CONNECTIONS = 64  # at a time: a step holds one while it runs
 DEFAULT = "unix:///var/run/docker.sock"
@@ -76,13 +77,25 @@ def connect(base_url: str | None = None) -> DockerClient:
     _knock(place)
     try:
         client = docker.DockerClient(
-            **options, version="auto", timeout=KNOCKING, max_pool_size=CONNECTIONS
+            **options, version="auto", timeout=GREETING, max_pool_size=CONNECTIONS
         )
     except (docker.errors.DockerException, OSError) as error:
         text = f"what answers at {place} is no container engine: {_first_line(error)}"
+        if _is_late(error):
+            text = f"what listens at {place} did not answer within {GREETING:g} seconds"
         raise EngineMissing(text, action=f"look at it with: docker version, {INSTEAD}") from None
     client.api.timeout = ANSWERING
     return client
+
+
+def place_of(base_url: str | None) -> str:
+    """Return where an engine is asked, in a person's words.
+
+    Raises
+    ------
+    EngineMissing
+    """
+    return str(_endpoint(base_url)[0])
 
 
 def _endpoint(base_url: str | None) -> tuple[Endpoint, dict[str, Any]]:
@@ -164,6 +177,12 @@ def _remedy(place: Endpoint) -> str:
         if Path.home().joinpath(path).is_socket():
             return f"Docker Desktop is there: docker context use desktop-linux, {INSTEAD}"
     return f"install and start Docker (or Podman with its API socket), {INSTEAD}"
+
+
+def _is_late(error: Exception) -> bool:
+    from requests import Timeout
+
+    return isinstance(error, Timeout) or isinstance(error.__cause__, Timeout)
 
 
 def _is_socket(path: str) -> bool:

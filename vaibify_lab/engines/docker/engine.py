@@ -13,7 +13,7 @@ from vaibify_lab.core.errors import EngineLost, EngineUnfit, NotPassed
 from vaibify_lab.engines import state_files, vetting
 from vaibify_lab.engines.base import Ended, Handle, Isolation, Launch
 from vaibify_lab.engines.docker import mounts, notes
-from vaibify_lab.engines.docker.client import connect
+from vaibify_lab.engines.docker.client import connect, place_of
 from vaibify_lab.engines.docker.config import STATE
 from vaibify_lab.engines.docker.daemon import Daemon
 from vaibify_lab.engines.docker.handle import DockerHandle, EndedHandle
@@ -46,7 +46,7 @@ class DockerEngine:
 
     def __init__(self, image: str, *, base_url: str | None = None) -> None:
         client = connect(base_url)
-        self._where = str(client.api.base_url)
+        self._where = place_of(base_url)
         self._daemon = Daemon(client)
         self._about = self._daemon.about()
         self._image = self._daemon.image(image)

@@ -42,7 +42,8 @@ class About:
             identity=str(info.get("ID", "")),
             platform=f"{version.get('Os', '')}/{version.get('Arch', '')}",
             processors=int(info.get("NCPU") or 0),
-            rootless=any("name=rootless" in one for one in security),
+            rootless=info.get("Rootless") is True  # Podman
+            or any("name=rootless" in one for one in security),
         )
 
 

@@ -1,0 +1,88 @@
+import { Dialog, showDialog } from '@jupyterlab/apputils';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import type { CommandRegistry } from '@lumino/commands';
+import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import { CommandIDs } from '../ids';
+import type { IWaiting } from '../model/live';
+import type { IVaibify } from '../tokens';
+import { told } from './told';
+
+const STEP = { step: { type: 'string' } } as const;
+const OF_STEP = { args: { type: 'object', properties: STEP } } as const;
+const ENDING = {
+  args: { type: 'object', properties: { ...STEP, abandon: { type: 'boolean' } } }
+} as const;
+
+/** A person at a step that waits: a terminal in it, and their word that it is done. */
+export function addAttendCommands(
+  commands: CommandRegistry,
+  model: IVaibify,
+  trans: TranslationBundle
+): void {
+  const found = (args: ReadonlyPartialJSONObject): [string, IWaiting] | null => which(args, model);
+  const speak = async (
+    args: ReadonlyPartialJSONObject,
+    word: 'pause' | 'resume' | 'complete' | 'abandon'
+  ): Promise<void> => {
+    const [slug] = found(args) ?? [];
+    const project = model.project.value;
+    if (slug && project && (word !== 'abandon' || (await isSure(trans)))) {
+      await told(trans, model.api.speak(project.id, slug, word));
+      void model.status.again();
+    }
+  };
+  commands.addCommand(CommandIDs.terminal, {
+    label: trans.__('Open a Terminal in the Waiting Step'),
+    describedBy: OF_STEP,
+    isEnabled: args => found(args)?.[1].isPaused === false,
+    execute: async args => {
+      const [slug] = found(args) ?? [];
+      const project = model.project.value;
+      const made = slug && project && (await told(trans, model.api.openTerminal(project.id, slug)));
+      if (made) {
+        await told(trans, commands.execute('terminal:open', { name: made.name }));
+      }
+    }
+  });
+  commands.addCommand(CommandIDs.pause, {
+    label: trans.__('Pause the Waiting Step'),
+    describedBy: OF_STEP,
+    isEnabled: args => found(args)?.[1].isPaused === false,
+    execute: args => speak(args, 'pause')
+  });
+  commands.addCommand(CommandIDs.resume, {
+    label: trans.__('Resume the Paused Step'),
+    describedBy: OF_STEP,
+    isEnabled: args => found(args)?.[1].isPaused === true,
+    execute: args => speak(args, 'resume')
+  });
+  commands.addCommand(CommandIDs.complete, {
+    label: args =>
+      args.abandon ? trans.__('Give Up the Waiting Step…') : trans.__('Complete the Waiting Step'),
+    describedBy: ENDING,
+    isEnabled: args => found(args) !== null,
+    execute: args => speak(args, args.abandon ? 'abandon' : 'complete')
+  });
+}
+
+/** The step that is named, else the open one, else the only one; null when it does not wait. */
+function which(args: ReadonlyPartialJSONObject, model: IVaibify): [string, IWaiting] | null {
+  const all = model.live.waiting.value;
+  const open = model.step.value ?? '';
+  const only = all.size === 1 ? [...all.keys()][0] : '';
+  const slug = typeof args.step === 'string' ? args.step : all.has(open) ? open : only;
+  const waiting = all.get(slug);
+  return waiting && !model.reviewing.value ? [slug, waiting] : null;
+}
+
+async function isSure(trans: TranslationBundle): Promise<boolean> {
+  const answer = await showDialog({
+    title: trans.__('Give the step up?'),
+    body: trans.__('Its terminals end, and what was there before it began is put back.'),
+    buttons: [
+      Dialog.cancelButton({ label: trans.__('Cancel') }),
+      Dialog.warnButton({ label: trans.__('Give up') })
+    ]
+  });
+  return answer.button.accept;
+}

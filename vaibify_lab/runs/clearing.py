@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from vaibify_lab.files.factstore import DRAFTS
 from vaibify_lab.files.tree import Tree
-from vaibify_lab.runs.aside import ASIDE, delete
+from vaibify_lab.runs.aside import delete
 from vaibify_lab.runs.journal import RunFolder
 
 _NEEDED = ("tree", ".scratch", ".temporary", ".probe")
@@ -25,13 +25,6 @@ def clear(run: RunFolder) -> None:
         for entry in list((steps / slug).iterdir()):
             if entry.is_dir() and entry.name.endswith(_NEEDED):
                 delete(entry)
-
-
-def forget_empty_folders(tree: Tree) -> None:
-    """Remove folders for old outputs of which a runner died before it had moved any."""
-    for here, _, _ in os.walk(tree.root / ASIDE, topdown=False):
-        with suppress(OSError):
-            os.rmdir(here)
 
 
 def drop_drafts(tree: Tree) -> None:

@@ -12,8 +12,8 @@ from vaibify_lab.core.errors import RunInProgress, VaibifyError
 from vaibify_lab.core.facts import FactFault, RunRecord
 from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.files.factstore import LOCAL
-from vaibify_lab.runs.aside import Aside, left_aside
-from vaibify_lab.runs.clearing import clear, drop_drafts, forget_empty_folders
+from vaibify_lab.runs.aside import Aside, left_aside, remove_empty
+from vaibify_lab.runs.clearing import clear, drop_drafts
 from vaibify_lab.runs.journal import JournalWriter, each_event, now, shown_time
 from vaibify_lab.runs.live import Unfinished, current_run, unfinished
 from vaibify_lab.runs.opened import Opened
@@ -42,7 +42,7 @@ def recover(opened: Opened, journal: JournalWriter) -> None:
             journal.write("note", step=slug, text=text)
     for aside in left_aside(opened.tree):
         _restore(aside, journal)
-    forget_empty_folders(opened.tree)
+    remove_empty(opened.tree)
     drop_drafts(opened.tree)
     if (last := current_run(opened.tree.root)) is not None:
         clear(last)

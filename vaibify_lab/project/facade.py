@@ -23,6 +23,7 @@ from vaibify_lab.project.writing import Part
 from vaibify_lab.runs import attending, vouching
 from vaibify_lab.runs.attending import Waiting
 from vaibify_lab.runs.history import RunSummary, summary
+from vaibify_lab.runs.holding import no_run_beside
 from vaibify_lab.runs.journal import RunFolder
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
@@ -273,11 +274,15 @@ class Project:
         push: str | None = None,
         tell: Callable[[BuildLine], None],
     ) -> BuildReport:
-        """Build the project's image, look into it and pin it; with ``push``, push it too."""
+        """Build the project's image, look into it and pin it; with ``push``, push it too.
+
+        No run goes on meanwhile: it would be of the image before, and not know it.
+        """
         from vaibify_lab.runs.image_inputs import BuildAsked
 
         running.require_idle(self.opened)
-        return self.image().build(BuildAsked(base_image, no_cache, push), tell)
+        with no_run_beside(self.opened.tree, "the image is being built", self.person()):
+            return self.image().build(BuildAsked(base_image, no_cache, push), tell)
 
     def reproduce(self, asked: Asked, telling: Telling) -> Reproduction:
         """Confirm the project as a stranger would."""

@@ -14,8 +14,15 @@ from vaibify_lab.core import jsonio
 from vaibify_lab.core.facts import RunRecord, TestMarker
 from vaibify_lab.files.factstore import FactStore
 from vaibify_lab.files.tree import Tree
-from vaibify_lab.runs.child import REQUEST, Runner
-from vaibify_lab.runs.journal import RUNS, RunFolder, damaged_line, new_run_id, read_events
+from vaibify_lab.runs.child import Runner
+from vaibify_lab.runs.journal import (
+    REQUEST,
+    RUNS,
+    RunFolder,
+    damaged_line,
+    new_run_id,
+    read_events,
+)
 from vaibify_lab.runs.options import RunOptions
 
 OTHERS = "meanwhile this machine killed a process for want of memory"

@@ -167,7 +167,7 @@ def _commit_results(project: Project) -> None:
     """Commit what a clone needs: the results, the facts and the envelope."""
     from vaibify_lab.ceremony.standing import to_be_committed
     from vaibify_lab.runs.enveloping import manifested
-    from vaibify_lab.runs.holding import GITIGNORE
+    from vaibify_lab.runs.start import GITIGNORE
 
     opened = project.opened
     workflows = [opened.workflow(path) for path in opened.workflow_paths()]

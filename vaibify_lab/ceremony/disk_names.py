@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Callable
 from typing import Literal
 
 from vaibify_lab.core.paths import fold
-from vaibify_lab.files.descent import Descent, entries
+from vaibify_lab.files.descent import Descent, names_in
 from vaibify_lab.files.paths import join
 from vaibify_lab.files.tree import Tree
 
@@ -29,18 +30,24 @@ class DiskNames:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._folders: dict[tuple[str, Likeness], dict[str, list[str]]] = {}
+        self._alike: dict[tuple[str, Likeness], list[str]] = {}
 
     def alike(self, path: str, likeness: Likeness) -> list[str]:
         """Return the paths on disk that equal ``path`` after normalisation (and case folding)."""
-        key = _KEYS[likeness]
-        found = [""]
-        for part in path.split("/"):
-            found = [
-                join(folder, name)
-                for folder in found[:_MOST]
-                for name in self._names(folder, likeness).get(key(part), ())
-            ]
-        return found
+        parent, _, name = path.rpartition("/")
+        key = _KEYS[likeness](name)
+        return [
+            join(folder, one)
+            for folder in self._folders_alike(parent, likeness)
+            for one in self._names(folder, likeness).get(key, ())
+        ]
+
+    def _folders_alike(self, path: str, likeness: Likeness) -> list[str]:
+        if not path:
+            return [""]
+        if (path, likeness) not in self._alike:
+            self._alike[path, likeness] = self.alike(path, likeness)[:_MOST]
+        return self._alike[path, likeness]
 
     def _names(self, folder: str, likeness: Likeness) -> dict[str, list[str]]:
         if (folder, likeness) not in self._folders:
@@ -53,6 +60,6 @@ class DiskNames:
     def _list(self, folder: str) -> list[str]:
         try:
             with Descent(self._tree.root) as descent:
-                return [name for name, _ in entries(descent.enter(folder))]
+                return sorted(names_in(descent.enter(folder)), key=os.fsencode)
         except OSError:  # no folder, a link, or one that may not be listed: no name is known
             return []

@@ -81,22 +81,25 @@ class FactStore:
         present = {kind: self._present(kind) for kind in _KINDS}
         return [self.path(kind, slug) for slug in slugs for kind in _KINDS if slug in present[kind]]
 
-    def stamps(self) -> dict[str, _Stamp | None]:
-        """Return the stamps of every fact file of the workflow, to notice forgeries later."""
+    def stamps(self, slug: str | None = None) -> dict[str, _Stamp | None]:
+        """Return the stamps of every fact file, or of one step's, to notice forgeries later."""
         found: dict[str, _Stamp | None] = {}
         for kind in _KINDS:
-            slugs = sorted(self._present(kind))
-            paths = [self.path(kind, slug) for slug in slugs]
+            slugs = sorted(self._present(kind)) if slug is None else [slug]
+            paths = [self.path(kind, one) for one in slugs]
             found.update(zip(paths, self._stamps(kind, slugs), strict=True))
         return found
 
-    def changed_by_others(self, before: Mapping[str, _Stamp | None], slug: str) -> list[str]:
+    def changed_by_others(
+        self, before: Mapping[str, _Stamp | None], slug: str, *, alone: bool
+    ) -> list[str]:
         """Return fact files that changed since ``before`` and were not written by this store.
 
-        Sign-offs of steps other than ``slug`` are left out: people sign while a run goes on.
+        Of the step's own ones ``alone``, or of all of them; but sign-offs of other steps are left
+        out: people sign while a run goes on.
         """
         with self._writing:
-            now = self.stamps()
+            now = self.stamps(slug if alone else None)
         signed = self.path(SIGN_OFFS, slug)
         elsewhere = f".vaibify/{SIGN_OFFS}/"
         return [

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from vaibify_lab.ceremony.check import check
 from vaibify_lab.ceremony.reproduce import Asked, Reproduction, Telling, reproduce
 from vaibify_lab.ceremony.rerun import Rerun, Tell, rerun
 from vaibify_lab.core.facts import SignOff
@@ -23,11 +22,9 @@ from vaibify_lab.project.writing import Part
 from vaibify_lab.runs import attending, vouching
 from vaibify_lab.runs.attending import Waiting
 from vaibify_lab.runs.history import RunSummary, summary
-from vaibify_lab.runs.holding import no_run_beside
 from vaibify_lab.runs.journal import RunFolder
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
-from vaibify_lab.runs.project_image import ProjectImage
 from vaibify_lab.runs.stopping import stop
 from vaibify_lab.runs.vouching import ToSign
 from vaibify_lab.runs.waiting import Word
@@ -36,6 +33,7 @@ if TYPE_CHECKING:
     from vaibify_lab.engines.base import Terminal
     from vaibify_lab.engines.image.stream import BuildLine
     from vaibify_lab.runs.imaging import BuildReport
+    from vaibify_lab.runs.project_image import ProjectImage
 
 
 class Project:
@@ -74,6 +72,8 @@ class Project:
 
     def image(self) -> ProjectImage:
         """Return image and long-lived container, on the engine that answers (or say why not)."""
+        from vaibify_lab.runs.project_image import ProjectImage
+
         return ProjectImage(self.opened)
 
     def look(self) -> Look:
@@ -153,6 +153,8 @@ class Project:
 
         Nothing is installed or made to find this out.
         """
+        from vaibify_lab.ceremony.check import check
+
         return check(self.opened, self.look(), publish=publish)
 
     def current_run(self) -> RunFolder | None:
@@ -278,6 +280,7 @@ class Project:
 
         No run goes on meanwhile: it would be of the image before, and not know it.
         """
+        from vaibify_lab.runs.holding import no_run_beside
         from vaibify_lab.runs.image_inputs import BuildAsked
 
         running.require_idle(self.opened)

@@ -17,6 +17,7 @@ from vaibify_lab.envelope.environment import EnvironmentFile
 from vaibify_lab.files.gitconfig import GitConfig
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs import enveloping, turning
+from vaibify_lab.runs.aside import remove_empty
 from vaibify_lab.runs.belonging import hand_over_local
 from vaibify_lab.runs.circumstances import circumstance, cores, processors, protected
 from vaibify_lab.runs.cleaning import clean
@@ -25,7 +26,7 @@ from vaibify_lab.runs.engine_choice import Chosen, choose
 from vaibify_lab.runs.execute import Scheduler, watch_stop
 from vaibify_lab.runs.guard import prevents
 from vaibify_lab.runs.inspecting import engine_facts, inspect
-from vaibify_lab.runs.journal import JournalWriter, RunFolder, now, run_folders
+from vaibify_lab.runs.journal import REQUEST, JournalWriter, RunFolder, now, run_folders
 from vaibify_lab.runs.live import CURRENT
 from vaibify_lab.runs.lock import RunLock
 from vaibify_lab.runs.opened import Look, Opened
@@ -36,7 +37,6 @@ from vaibify_lab.runs.processes import ProcessId
 from vaibify_lab.runs.recover import recover
 
 KEPT_RUNS = 50
-REQUEST = "request.json"
 
 
 class Runner:
@@ -199,6 +199,7 @@ class Runner:
             return dict(Scheduler(context, planned, max(1, jobs)).run())
         finally:
             ended.set()
+            remove_empty(context.tree)
 
     def _complete(self, outcomes: dict[str, str]) -> int:
         values = set(outcomes.values())

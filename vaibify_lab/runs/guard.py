@@ -35,6 +35,7 @@ def prevents(engine: Engine, what: str) -> bool:
 class Guard:
     """The state just before something runs in a step's place.
 
+    ``facts_alone``: only those of the step itself are watched, for it can reach no fact at all.
     ``mine`` are the paths it may write (folders with a final slash), ``elsewhere`` those that are
     compared in another way, ``beside`` the folders of steps that run meanwhile.
     """
@@ -45,6 +46,7 @@ class Guard:
     git: GitGuard
     commit: tuple[str | None, str | None]
     facts: Mapping[str, Stamp | None]
+    facts_alone: bool
     mine: tuple[str, ...]
     elsewhere: frozenset[str]
     beside: set[str]
@@ -63,13 +65,16 @@ class Guard:
     ) -> Guard:
         """Look at everything now; ``seen`` is the tree that the step sees."""
         state = context.repository.snapshot()
+        # All of them would make a run's cost grow with the square of its steps.
+        alone = "" not in folders and _is_confined(context)
         return cls(
             context=context,
             step=step,
             snapshots=tuple(_snapshots(context, seen, folders)),
             git=GitGuard.take(context.git),
             commit=(state.branch, state.commit),
-            facts=context.facts.stamps(),
+            facts=context.facts.stamps(step.slug if alone else None),
+            facts_alone=alone,
             mine=mine,
             elsewhere=elsewhere,
             beside=beside,
@@ -145,7 +150,8 @@ class Guard:
             self.context.journal.write("warning", step=self.step.slug, text=text, path=".git/HEAD")
 
     def _facts(self) -> Iterator[Reason]:
-        for path in self.context.facts.changed_by_others(self.facts, self.step.slug):
+        facts, slug = self.context.facts, self.step.slug
+        for path in facts.changed_by_others(self.facts, slug, alone=self.facts_alone):
             text = f"ran while the fact {path} was changed, and not by the runner"
             yield Reason("fact-changed", text, path, f"git checkout -- {as_word(path)}")
 
@@ -219,6 +225,11 @@ def _can_be_laid(path: str) -> bool:
 def _forbidden(path: str) -> Reason:
     text = f"ran while {shown(path)} was changed, which is not its own to write"
     return Reason("forbidden-write", text, path, f"git checkout -- {as_word(path)}")
+
+
+def _is_confined(context: RunContext) -> bool:
+    """Tell whether a step can change no file but those in the folders that it may write."""
+    return all(prevents(context.engine, what) for what in ("write", "truncate"))
 
 
 def _snapshots(context: RunContext, seen: Tree, folders: tuple[str, ...]) -> Iterator[Snapshot]:

@@ -5,21 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.belonging import hand_over_local
 from vaibify_lab.runs.journal import now
 from vaibify_lab.runs.lock import RunLock
-
-GITIGNORE = ".vaibify/.gitignore"
-
-
-def ignore_local(tree: Tree) -> None:
-    """See to it that git ignores this machine's own files."""
-    if tree.lstat(GITIGNORE) is None:
-        tree.write(GITIGNORE, b"local/\n")
-    if tree.lstat(f"{LOCAL}/.gitignore") is None:
-        tree.write(f"{LOCAL}/.gitignore", b"*\n")  # also where somebody edited the other one
+from vaibify_lab.runs.start import ignore_local
 
 
 @contextmanager

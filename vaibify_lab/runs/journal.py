@@ -24,6 +24,7 @@ from vaibify_lab.runs.events import parse_event
 
 RUNS = f"{LOCAL}/runs"
 JOURNAL = "journal.jsonl"
+REQUEST = "request.json"
 ENDINGS = frozenset({"runComplete", "runRefused"})
 _RESERVE = 32 * 1024
 

@@ -11,16 +11,24 @@ from pathlib import Path
 
 from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import CannotCheck, DiskFull, ToolFailed
+from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.files.tree import Tree
-from vaibify_lab.runs.child import REQUEST
 from vaibify_lab.runs.explain import tail
-from vaibify_lab.runs.holding import ignore_local
-from vaibify_lab.runs.journal import RUNS, RunFolder, new_run_id, read_events
+from vaibify_lab.runs.journal import REQUEST, RUNS, RunFolder, new_run_id, read_events
 from vaibify_lab.runs.live import current_run, is_ended
 from vaibify_lab.runs.options import RunOptions
 
+GITIGNORE = ".vaibify/.gitignore"
 _FIRST_EVENT_SECONDS = 30.0
 _PAUSE_SECONDS = 0.01
+
+
+def ignore_local(tree: Tree) -> None:
+    """See to it that git ignores this machine's own files."""
+    if tree.lstat(GITIGNORE) is None:
+        tree.write(GITIGNORE, b"local/\n")
+    if tree.lstat(f"{LOCAL}/.gitignore") is None:
+        tree.write(f"{LOCAL}/.gitignore", b"*\n")  # also where somebody edited the other one
 
 
 def start_run(tree: Tree, options: RunOptions, person: str) -> RunFolder:

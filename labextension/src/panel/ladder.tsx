@@ -53,9 +53,9 @@ function Missing(props: { rung: IRung }): JSX.Element {
   const { level, title, met, missing } = props.rung;
   return (
     <>
-      <h4>
+      <h3>
         {level} {brief(title)} <Badge look={lookOf(table.rung, met)} />
-      </h4>
+      </h3>
       {missing.length ? <Reasons reasons={missing} /> : <p>{trans.__('Nothing is missing.')}</p>}
     </>
   );

@@ -150,7 +150,7 @@ def test_a_manifest_that_is_no_regular_file(tmp_path, kind):
 
     report = check_integrity(Tree(tmp_path))
 
-    assert (report.state, found(report)) == ("failed", [("no-manifest", NAME)])
+    assert (report.state, found(report)) == ("failed", [("unusable-manifest", NAME)])
     assert report.line == f"FAILED, no usable {NAME}"
 
 
@@ -190,7 +190,7 @@ def test_m03_unknown_escape_fails_with_its_line(tmp_path):
     report, code = both(tmp_path)
 
     assert [(problem.code, problem.path) for problem in report.problems] == [("malformed", NAME)]
-    assert report.problems[0].text.startswith("line 4: holds a backslash that is not part of")
+    assert report.problems[0].text.startswith(r"line 4: a\tb: holds a backslash that is not part")
     assert (report.listed, report.checked, report.exit_code) == (3, 3, 1)
     assert code == 0  # on purpose: sha256sum passes over it with a remark on standard error
 
@@ -237,6 +237,7 @@ def test_m06_both_forms_on_disk_is_a_clash(tmp_path, other):
     report, code = both(tmp_path)
 
     text = "name clash: the disk holds it in 2 Unicode normal forms: e\u0301.csv and \u00e9.csv"
+    text += " (sha256sum -c takes the one that is listed)"
     assert report.problems == (TierProblem("name-clash", text, "\u00e9.csv"),)
     assert (report.exit_code, code) == (1, 0)  # on purpose: a Mac would hold one of the two
 
@@ -500,6 +501,8 @@ def test_m14_other_kinds_of_lines(tmp_path):
     assert found(report) == [("malformed", NAME)] * 3
     assert [problem.text[:7] for problem in report.problems] == ["line 2:", "line 3:", "line 4:"]
     assert "BSD style" in report.problems[0].text
+    told = "(sha256sum -c passes over such a line, or reads it its own way)"
+    assert all(problem.text.endswith(told) for problem in report.problems)
     assert (report.listed, report.checked, report.exit_code) == (1, 1, 1)
     assert code == 0  # on purpose: it passes over them
 
@@ -563,8 +566,9 @@ def test_g03_lfs_pointer_instead_of_data(tmp_path):
         ("other.h5", "lfs-pointer", "LFS pointer to other content than the manifest lists"),
         (
             "pointer.h5",
-            "lfs-pointer",
-            "the LFS pointer itself is listed instead of its content, which is not here",
+            "lfs-pointer-listed",
+            "the LFS pointer itself is listed instead of its content, which is not here "
+            "(sha256sum -c asks for no more than the listed bytes)",
         ),
     ]
     assert (report.listed, report.checked, report.exit_code, code) == (3, 3, 1, 1)
@@ -579,6 +583,7 @@ def test_declared_outputs_must_all_be_listed(tmp_path):
 
     assert whole.exit_code == 0
     text = "is declared but not listed in MANIFEST.sha256"
+    text += " (sha256sum -c looks at listed files alone)"
     assert lacking.problems == tuple(
         TierProblem("not-listed", text, path) for path in ("b.csv", "figures/", "plots/y/")
     )

@@ -17,8 +17,9 @@ HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 DEAD = "http://127.0.0.1:9/simple/"
 A, B, C = "a" * 64, "b" * 64, "c" * 64
 HEADER = f"# vaibify: python {HERE} {this_platform()}\n"
-DEPENDENCIES = (
-    "not checked without a container engine: that everything the listed packages need is listed too"
+UNCHECKED = (
+    "not checked without a container engine (pip would see it): that everything the listed "
+    "packages need is listed too, that a file of each fits the Python, that its bytes have its hash"
 )
 
 
@@ -44,7 +45,7 @@ def codes(report: TierReport) -> list[str]:
 
 def test_every_listed_hash_is_offered(lock):
     assert check_packages(lock, declared_none=False) == TierReport(
-        2, "passed", OFFERED, listed=2, checked=2, warnings=(DEPENDENCIES,)
+        2, "passed", OFFERED, listed=2, checked=2, warnings=(UNCHECKED,)
     )
     assert OFFERED == "hashes offered by the index (nothing downloaded)"
 
@@ -56,7 +57,7 @@ def test_one_wrong_hash_fails_and_names_package_and_version(lock):
 
     text = (
         "line 4: iniconfig 2.1.0: 1 of 2 listed hashes not offered by the index, "
-        "sha256:000000000000... first"
+        "sha256:000000000000... first; pip needs only one that is"
     )
     problem = TierProblem("hash-not-offered", text, "requirements.lock")
     assert report.problems == (problem,)
@@ -138,7 +139,7 @@ def test_l02_dependency_of_a_dependency_is_said_to_be_unchecked(lock):
     report = check_packages(alone, declared_none=False)
 
     assert (report.state, report.line) == ("passed", OFFERED)
-    assert DEPENDENCIES in report.warnings
+    assert UNCHECKED in report.warnings
 
 
 def test_l03_frozen_path_is_flagged_before_anybody_is_asked():
@@ -161,7 +162,7 @@ def test_l04_lock_made_on_another_platform(lock):
 
     assert (report.state, report.line) == ("passed", OFFERED)
     assert report.warnings == (
-        DEPENDENCIES,
+        UNCHECKED,
         f"lock is for plan9/3.7 (plan9-sparc64); here is {sys.platform}/{HERE} ({this_platform()})",
     )
 
@@ -170,7 +171,7 @@ def test_l04_lock_that_says_nothing_of_its_platform():
     report = check_packages(f"a==1 --hash=sha256:{A}\n".encode(), declared_none=False, offline=True)
 
     said = "requirements.lock does not say for which Python and platform it was made"
-    assert report.warnings == (DEPENDENCIES, said)
+    assert report.warnings == (UNCHECKED, said)
 
 
 # --- an index of our own on loopback ---------------------------------------------------------
@@ -261,7 +262,9 @@ def test_an_index_that_gives_no_sha256_cannot_confirm(serve):
     )
 
     assert (report.state, report.exit_code, report.problems) == ("not-checkable", 1, ())
-    assert report.line == "structure only: not comparable: x 1 (the index gives no SHA-256)"
+    assert report.line == (
+        "structure only: not comparable: x 1 (the index gives no SHA-256, which pip would compute)"
+    )
     assert (report.listed, report.checked) == (2, 1)
 
 
@@ -275,7 +278,9 @@ def test_a_package_from_a_url_cannot_be_confirmed_without_a_download(serve):
     )
 
     assert (report.state, report.exit_code) == ("not-checkable", 1)
-    assert report.line == "structure only: not comparable: x (comes from a URL)"
+    assert report.line == (
+        "structure only: not comparable: x (comes from a URL, which pip would fetch)"
+    )
     assert [path for path, _ in seen] == ["/simple/y/"]
 
 
@@ -287,7 +292,7 @@ def test_yanked_files_are_offered_still_and_said(serve):
     )
 
     assert report.state == "passed"
-    assert report.warnings == (DEPENDENCIES, "withdrawn (yanked) by their authors: x 1")
+    assert report.warnings == (UNCHECKED, "withdrawn (yanked) by their authors: x 1")
 
 
 @pytest.mark.parametrize(
@@ -341,7 +346,7 @@ def test_a_lock_cannot_make_us_ask_a_place_of_its_own(serve):
 
     assert codes(report) == ["not-offered"]
     said = "requirements.lock names indexes of its own, which were not asked: 127.0.0.1"
-    assert report.warnings == (DEPENDENCIES, said)
+    assert report.warnings == (UNCHECKED, said)
     assert seen == []
 
 

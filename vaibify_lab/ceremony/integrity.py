@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from vaibify_lab.ceremony.by_hand import with_by_hand
 from vaibify_lab.ceremony.disk_names import DiskNames
 from vaibify_lab.ceremony.listed_file import ListedFile, judge
 from vaibify_lab.ceremony.listing import expected_but_not_listed, not_in_manifest
@@ -19,7 +20,14 @@ from vaibify_lab.ceremony.report import TierProblem, TierReport, problem, some
 from vaibify_lab.core.errors import InvalidFile, MissingFile, UnsafePath
 from vaibify_lab.core.observed import FileState
 from vaibify_lab.core.paths import clashes, shown
-from vaibify_lab.envelope.manifest import MAX_BYTES, NAME, Manifest, ManifestEntry, parse_manifest
+from vaibify_lab.envelope.manifest import (
+    MAX_BYTES,
+    NAME,
+    Manifest,
+    ManifestEntry,
+    ManifestProblem,
+    parse_manifest,
+)
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.files.tree import Tree
 
@@ -57,12 +65,12 @@ def check_integrity(
         line = f"FAILED, no {NAME}"
         return TierReport(_TIER, "failed", line, problems=(found,), missing_input=True)
     except (UnsafePath, InvalidFile) as error:
-        found = problem("no-manifest", error.text, NAME)
+        found = with_by_hand(problem("unusable-manifest", error.text, NAME))
         return TierReport(_TIER, "failed", f"FAILED, no usable {NAME}", problems=(found,))
     manifest = parse_manifest(data)
     pairs = clashes(entry.path for entry in manifest.entries)
     files = _look_at_all(tree, manifest, pairs, progress)
-    lists = [problem(one.code, f"line {one.line}: {one.text}", NAME) for one in manifest.problems]
+    lists = [_of_line(one) for one in manifest.problems]
     if not manifest.entries:
         lists.append(problem("nothing-listed", "lists no file; sha256sum -c fails as well", NAME))
     if expected is not None:
@@ -99,6 +107,13 @@ def _hash_all(
                 yield entry, states[entry.path]
 
 
+def _of_line(found: ManifestProblem) -> TierProblem:
+    """Return what is wrong with a line, which is named, as is the path that it lists."""
+    named = f"{shown(found.path)}: " if found.path else ""
+    start = f"line {found.line}: " if found.line else ""
+    return problem(found.code, f"{start}{named}{found.text}", NAME)
+
+
 def _warnings(files: Sequence[ListedFile], pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
     other_form = [shown(file.path) for file in files if file.matched_by_form]
     if other_form:
@@ -114,7 +129,8 @@ def _warnings(files: Sequence[ListedFile], pairs: Sequence[tuple[str, str]]) -> 
 def _report(
     files: Sequence[ListedFile], lists: list[TierProblem], warnings: list[str]
 ) -> TierReport:
-    problems = [*lists, *(problem for file in files for problem in file.problems)]
+    found = [*lists, *(problem for file in files for problem in file.problems)]
+    problems = tuple(map(with_by_hand, found))
     checked = sum(file.was_read for file in files)
     matching = sum(not file.problems for file in files)
     if not problems:
@@ -127,7 +143,7 @@ def _report(
         line,
         listed=len(files),
         checked=checked,
-        problems=tuple(problems),
+        problems=problems,
         warnings=tuple(warnings),
         missing_input=any(problem.code in _MISSING_INPUT for problem in problems),
     )

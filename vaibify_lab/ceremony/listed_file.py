@@ -69,13 +69,13 @@ def _reason(
         case "missing":
             return "missing", _why_missing(names, entry.path)
         case "link":
-            return "link", f"{state.detail}; links are refused (sha256sum -c follows them)"
+            return "link", f"{state.detail}; links are refused"
         case "not-regular":
             return "not-regular", f"is {state.detail}, not a regular file"
         case "changing":
             return "changing", state.detail
         case "lfs-pointer":
-            return "lfs-pointer", _why_pointer(entry, state)
+            return _why_pointer(entry, state)
         case "unreadable":
             return "unreadable", f"cannot be read: {state.detail}"
 
@@ -95,9 +95,11 @@ def _why_missing(names: DiskNames, path: str) -> str:
     return "is missing"
 
 
-def _why_pointer(entry: ManifestEntry, state: FileState) -> str:
+def _why_pointer(entry: ManifestEntry, state: FileState) -> tuple[str, str]:
+    code, text = "lfs-pointer", "LFS pointer to other content than the manifest lists"
     if state.detail == entry.sha256:
-        return "LFS pointer, content not fetched; oid matches the manifest: git lfs pull"
-    if state.sha256 == entry.sha256:
-        return "the LFS pointer itself is listed instead of its content, which is not here"
-    return "LFS pointer to other content than the manifest lists"
+        text = "LFS pointer, content not fetched; oid matches the manifest: git lfs pull"
+    elif state.sha256 == entry.sha256:
+        code = "lfs-pointer-listed"
+        text = "the LFS pointer itself is listed instead of its content, which is not here"
+    return code, text

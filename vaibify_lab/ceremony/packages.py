@@ -25,8 +25,9 @@ from vaibify_lab.envelope.lock_compile import this_platform
 _TIER = 2
 OFFERED = "hashes offered by the index (nothing downloaded)"
 NONE_DECLARED = "none declared"
-_DEPENDENCIES = (
-    "not checked without a container engine: that everything the listed packages need is listed too"
+_UNCHECKED = (
+    "not checked without a container engine (pip would see it): that everything the listed "
+    "packages need is listed too, that a file of each fits the Python, that its bytes have its hash"
 )
 
 
@@ -149,20 +150,23 @@ class _Compared:
 
 def _compare(package: LockedPackage, files: Sequence[OfferedFile]) -> _Compared:
     if package.url is not None:
-        return _Compared(unchecked=f"{package.name} (comes from a URL)")
+        return _Compared(unchecked=f"{package.name} (comes from a URL, which pip would fetch)")
     name = f"{package.name} {package.version}"
     version = Version(package.version)
     same = [file for file in files if file.version == version]
     if not same:
-        return _Compared(problem("not-offered", f"{name} is not offered by the index", NAME))
+        elsewhere = "; pip passes over it where its marker is false" if package.marker else ""
+        text = f"{name} is not offered by the index{elsewhere}"
+        return _Compared(problem("not-offered", text, NAME))
     offered = {file.sha256 for file in same if file.sha256}
     unknown = [sha256 for sha256 in package.hashes if sha256 not in offered]
     if unknown and not all(file.sha256 for file in same):
-        return _Compared(unchecked=f"{name} (the index gives no SHA-256)")
+        return _Compared(unchecked=f"{name} (the index gives no SHA-256, which pip would compute)")
     if unknown:
+        enough = "; pip needs only one that is" if len(unknown) < len(package.hashes) else ""
         text = (
             f"{name}: {len(unknown)} of {_count(len(package.hashes), 'listed hash', 'es')} not "
-            f"offered by the index, sha256:{unknown[0][:12]}... first"
+            f"offered by the index, sha256:{unknown[0][:12]}... first{enough}"
         )
         return _Compared(_lock_problem(package.line, "hash-not-offered", text))
     return _Compared(yanked=name if all(file.yanked for file in same) else None)
@@ -195,7 +199,7 @@ def _report(
 
 
 def _warnings(lock: Lock) -> Iterator[str]:
-    yield _DEPENDENCIES
+    yield _UNCHECKED
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
     if lock.python is None or lock.platform is None:
         yield f"{NAME} does not say for which Python and platform it was made"

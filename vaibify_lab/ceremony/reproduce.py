@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vaibify_lab.ceremony.by_hand import with_by_hand
 from vaibify_lab.ceremony.engine_here import EngineHere
 from vaibify_lab.ceremony.image import check_image_file
 from vaibify_lab.ceremony.integrity import check_integrity
@@ -200,7 +201,7 @@ def _integrity(
         report,
         state="failed",
         line=report.line if report.state == "failed" else f"FAILED, {report.line} but: {fault}",
-        problems=(*report.problems, problem("workflow-unusable", text)),
+        problems=(*report.problems, with_by_hand(problem("workflow-unusable", text))),
     )
 
 

@@ -143,6 +143,8 @@ def _load(
 def _record(value: dict[str, Any], **more: Any) -> RunRecord:
     for name in ("exit_code", "seed", "source_date_epoch"):
         value[name] = _whole(value.get(name))
+    seen = value.get("acknowledged") or {}  # of another run: git merged two records into one
+    value["acknowledged"] = seen["when"] if seen.get("run_id") == value["run_id"] else None
     pins = Pins(*(_hashes(value["pins"][name]) for name in ("inputs", "code", "outputs")))
     missing = {"name": value["step"], "started": "", "ended": "", "last_passed": None}
     return _build(RunRecord, {**missing, **value, **more, "pins": pins})
@@ -193,6 +195,8 @@ def _build(kind: type[_Fact], value: Mapping[str, Any]) -> _Fact:
 def _plain_record(record: RunRecord) -> dict[str, Any]:
     value = _plain(record)
     value["format"] = FORMATS["record"]
+    if record.acknowledged is not None:
+        value["acknowledged"] = {"when": record.acknowledged, "run_id": record.run_id}
     value["pins"] = {name: dict(getattr(record.pins, name)) for name in Pins.__dataclass_fields__}
     if record.last_passed is None or record.outcome == "passed":
         del value["last_passed"]

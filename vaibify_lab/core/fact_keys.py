@@ -24,6 +24,7 @@ _RUN_ID = Text(100, 1, r"^[A-Za-z0-9][A-Za-z0-9._-]*$", "a run's name")
 _SHORT = Text(10_000)
 _WORDS = Listed(Text(1_000_000))
 FORMATS = {kind: f"vaibify-lab/{kind}/1" for kind in ("record", "marker", "sign-off")}
+_SEEN = Shape({"when": Text(40), "run_id": _RUN_ID}, frozenset({"when", "run_id"}))
 
 _RECORD_KEYS: dict[str, Kind] = {
     "format": OneOf((FORMATS["record"],)),
@@ -68,7 +69,7 @@ _RECORD_KEYS: dict[str, Kind] = {
     "commit": Either((Text(64, 40, r"^[0-9a-f]+$", "a commit id"),), null=True),
     "dirty": _WORDS,
     "cached_from": Either((_RUN_ID,), null=True),
-    "acknowledged": Either((Text(40),), null=True),
+    "acknowledged": Either((_SEEN,), null=True),
 }
 _REQUIRED = frozenset({"format", "workflow", "step", "outcome", "run_id", "pins", "commands"})
 _ONE_RECORD = Shape(_RECORD_KEYS, _REQUIRED)

@@ -30,12 +30,14 @@ class Pins:
 class RunRecord:
     """How one run of a step ended.
 
-    ``reason_code`` and ``reason`` say why it did not pass. ``commands`` are as declared (root and
-    cores symbolic), ``commands_run`` as the shell got them. ``image`` is the config digest of the
-    image it ran in, ``lock`` the SHA-256 of requirements.lock its packages came from; None where
-    there was none. ``done_by`` names the person who said that a step done by hand was done.
-    ``undeclared_writes`` are files of the repository that it wrote and no step
-    declares. ``last_passed`` is the last record that passed, when this one did not.
+    ``reason_code`` and ``reason`` say why it did not pass. ``commands`` are as declared (root
+    and cores symbolic), ``commands_run`` as the shell got them. ``image`` is the config digest
+    of the image it ran in, ``lock`` the SHA-256 of requirements.lock its packages came from;
+    None where there was none. ``done_by`` names the person who said that a step done by hand
+    was done. ``undeclared_writes`` are files of the repository that it wrote and no step
+    declares. ``acknowledged`` is when somebody marked its bad end as seen; in the file it names
+    the run, so that it is about no other when git merges two records. ``last_passed`` is the
+    last record that passed, when this one did not.
     """
 
     workflow: str

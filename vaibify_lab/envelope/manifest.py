@@ -235,7 +235,7 @@ def _why_malformed(line: bytes) -> str:
         kind = "a byte order mark before the first hash"
     else:
         kind = "not 64 hex digits, two characters ('  ' or ' *') and a path"
-    return f"malformed, {kind}: {start!r} (sha256sum -c passes over such a line)"
+    return f"malformed, {kind}: {start!r}"
 
 
 def _some(items: list[str]) -> str:

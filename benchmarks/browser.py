@@ -5,8 +5,8 @@ from opening the panel, its data there, to the first rows on the screen; the lon
 page's main thread while the list is scrolled from end to end, from the browser's own trace, in
 processor time; what of the page changes at polls that bring nothing. Then a step that prints so
 many megabytes, a line of a tenth of that and binary bytes, as fast as it can: how long a click
-waits meanwhile, what server and page hold. Prints each figure with its goal; exits 1 when one is missed
-or the exit status of the step is not kept.
+waits meanwhile, what server and page hold. Prints each figure with its goal; exits 1 when one is
+missed or the exit status of the step is not kept.
 """
 
 from __future__ import annotations

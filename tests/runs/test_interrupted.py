@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from vaibify_lab.core.errors import (
 )
 from vaibify_lab.files.factstore import FactStore
 from vaibify_lab.files.tree import Tree
-from vaibify_lab.runs.aside import Aside, left_aside
+from vaibify_lab.runs.aside import ASIDE, Aside, left_aside, remove_empty
 from vaibify_lab.runs.child import Runner
 from vaibify_lab.runs.journal import RUNS, RunFolder, read_events
 from vaibify_lab.runs.live import runner_in
@@ -670,6 +671,21 @@ def test_no_room_to_move_old_outputs_aside(
     assert record(made, "one").reason_code == "disk-full"
     assert [made.read(path) for path in outputs] == ["old\n", "old\n"]
     assert list(left_aside(Tree(made.root))) == []
+
+
+def test_steps_that_begin_and_end_together_leave_each_others_folders(tmp_path: Path) -> None:
+    tree = Tree(tmp_path)
+
+    def begin_and_end(slug: str) -> None:
+        for _ in range(300):
+            aside = Aside(tree, "r1", "workflow", slug)
+            aside.take([f"{slug}.txt"])
+            aside.drop()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(begin_and_end, ["a", "b", "c", "d"])) == [None] * 4
+    remove_empty(tree)
+    assert os.listdir(tmp_path / ASIDE) == []
 
 
 def test_no_room_to_keep_what_a_failed_run_wrote(

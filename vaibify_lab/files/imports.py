@@ -35,6 +35,7 @@ from vaibify_lab.files.statcache import is_settled
 from vaibify_lab.files.tree import Tree
 
 PARSE_LIMIT = 4 * 2**20
+_COMMANDS_KEPT = 2**16  # fewer than a workflow has steps would be as good as none
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class CodeScanner:
         self._folders = Folders()
         self._parsed: dict[str, tuple[Stamp | None, str, Parsed]] = {}
         self._lock = threading.Lock()
-        self.named = lru_cache(4096)(named_by)
+        self.named = lru_cache(_COMMANDS_KEPT)(named_by)
 
     @contextmanager
     def moment(self) -> Iterator[Moment]:

@@ -79,9 +79,6 @@ class Aside:
         here = self.tree.root / self.folder
         delete(here / "old")
         delete(here)
-        with suppress(OSError):
-            here.parent.rmdir()
-            here.parent.parent.rmdir()
 
     def is_settled(self) -> bool:
         """Tell whether the run had recorded that its step passed: then the new outputs are good.
@@ -166,6 +163,19 @@ def left_aside(tree: Tree) -> Iterator[Aside]:
         for stem in _folders(tree, f"{ASIDE}/{run_id}"):
             for slug in _folders(tree, f"{ASIDE}/{run_id}/{stem}"):
                 yield Aside(tree, run_id, stem, slug)
+
+
+def remove_empty(tree: Tree) -> None:
+    """Remove the folders of runs that have left nothing aside.
+
+    Not while steps run: what one step finds empty another may be about to use.
+    """
+    for run_id in _folders(tree, ASIDE):
+        for stem in _folders(tree, f"{ASIDE}/{run_id}"):
+            with suppress(OSError):
+                os.rmdir(tree.root / ASIDE / run_id / stem)
+        with suppress(OSError):
+            os.rmdir(tree.root / ASIDE / run_id)
 
 
 def outermost(paths: Iterable[str]) -> list[str]:

@@ -17,6 +17,7 @@ from vaibify_lab.envelope.environment import EnvironmentFile
 from vaibify_lab.files.gitconfig import GitConfig
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs import enveloping, turning
+from vaibify_lab.runs.aside import remove_empty
 from vaibify_lab.runs.belonging import hand_over_local
 from vaibify_lab.runs.circumstances import circumstance, cores, processors, protected
 from vaibify_lab.runs.cleaning import clean
@@ -198,6 +199,7 @@ class Runner:
             return dict(Scheduler(context, planned, max(1, jobs)).run())
         finally:
             ended.set()
+            remove_empty(context.tree)
 
     def _complete(self, outcomes: dict[str, str]) -> int:
         values = set(outcomes.values())

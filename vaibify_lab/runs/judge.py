@@ -84,10 +84,10 @@ class Judge:
     def verdict(self) -> Verdict:
         """Return the verdict; the first fault that fits decides, the others go into the journal."""
         faults, undeclared = self.guard.look()
-        for fault in faults[1:]:
-            write = self.context.journal.write
-            write("warning", step=self.step.slug, text=f"also: {fault.text}", path=fault.path)
         if faults:
+            for fault in (*faults[1:], *self._changed()):
+                write = self.context.journal.write
+                write("warning", step=self.step.slug, text=f"also: {fault.text}", path=fault.path)
             return self._ended("failed", faults[0], undeclared)
         if self.ended.lost:
             detail = self.ended.detail or "the engine was lost"

@@ -110,8 +110,11 @@ def runner_in(folder: RunFolder) -> ProcessId | None:
 def is_gone(folder: RunFolder) -> bool:
     """Tell whether nobody makes the run any more.
 
-    False while it has not said who makes it, unless its journal cannot be read so far.
+    Also when its journal is gone. False while it has not said who makes it, unless its journal
+    cannot be read so far.
     """
+    if not folder.journal.is_file():
+        return True
     runner = runner_in(folder)
     return damaged_line(folder) is not None if runner is None else runner.alive() is False
 

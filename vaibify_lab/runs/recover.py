@@ -12,7 +12,7 @@ from vaibify_lab.core.errors import RunInProgress, VaibifyError
 from vaibify_lab.core.facts import FactFault, RunRecord
 from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.files.factstore import LOCAL
-from vaibify_lab.runs.aside import Aside, left_aside
+from vaibify_lab.runs.aside import Aside, left_aside, remove_empty
 from vaibify_lab.runs.journal import JournalWriter, each_event, now, shown_time
 from vaibify_lab.runs.live import Unfinished, unfinished
 from vaibify_lab.runs.opened import Opened
@@ -41,6 +41,7 @@ def recover(opened: Opened, journal: JournalWriter) -> None:
             journal.write("note", step=slug, text=text)
     for aside in left_aside(opened.tree):
         _restore(aside, journal)
+    remove_empty(opened.tree)
     if lost is not None:
         _record_loss(opened, lost, journal)
 

@@ -1,4 +1,5 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { PageConfig, PathExt } from '@jupyterlab/coreutils';
 import { IDefaultFileBrowser } from '@jupyterlab/filebrowser';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStateDB } from '@jupyterlab/statedb';
@@ -23,7 +24,9 @@ export const modelPlugin: JupyterFrontEndPlugin<IVaibify> = {
     memory: IStateDB | null,
     registry: ISettingRegistry | null
   ): IVaibify => {
-    const place = { folder: () => browser?.model.path ?? '', remembered: null as string | null };
+    const notebook = PageConfig.getOption('notebookPath'); // of a page of Notebook 7
+    const folder = (): string => browser?.model.path ?? PathExt.dirname(notebook);
+    const place = { folder, remembered: null as string | null };
     const model = new Vaibify(app.serviceManager.serverSettings, place);
     void follow(model, registry);
     listen(model, app.serviceManager.events);
@@ -33,7 +36,7 @@ export const modelPlugin: JupyterFrontEndPlugin<IVaibify> = {
       }
     });
     void Promise.all([app.restored, memory?.fetch(KEY)]).then(([, remembered]) => {
-      place.remembered = typeof remembered === 'string' ? remembered : null;
+      place.remembered = typeof remembered === 'string' && !notebook ? remembered : null;
       model.project.changed.connect((_, project: IProject | null) => {
         if (project) {
           void memory?.save(KEY, project.id);

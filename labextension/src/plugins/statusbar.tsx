@@ -12,12 +12,12 @@ export const statusBarPlugin: JupyterFrontEndPlugin<void> = {
   id: 'vaibify-lab:status-bar',
   description: 'How far the open project is verified, in the status bar.',
   autoStart: true,
-  requires: [IVaibify, IStatusBar],
-  optional: [ITranslator],
+  requires: [IVaibify],
+  optional: [IStatusBar, ITranslator], // Notebook 7 has no status bar
   activate: (
     app: JupyterFrontEnd,
     model: IVaibify,
-    statusBar: IStatusBar,
+    statusBar: IStatusBar | null,
     translator: ITranslator | null
   ) => {
     const trans = (translator ?? nullTranslator).load('vaibify_lab');
@@ -26,6 +26,6 @@ export const statusBarPlugin: JupyterFrontEndPlugin<void> = {
         <StatusItem />
       </Context.Provider>
     );
-    statusBar.registerStatusItem('vaibify-lab:status-bar', { item, align: 'left', rank: 20 });
+    statusBar?.registerStatusItem('vaibify-lab:status-bar', { item, align: 'left', rank: 20 });
   }
 };

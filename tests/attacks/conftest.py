@@ -1,0 +1,25 @@
+"""The real engine and the local tiers, as grounds for attacks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.contained.conftest import image  # noqa: F401  fixture
+from tests.containers import client, engine_room  # noqa: F401  fixtures
+
+from .ground import CONTAINERS, GROUNDS, Ground
+
+
+@pytest.fixture(params=GROUNDS)
+def ground(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Ground:
+    """Return each ground in turn."""
+    name = request.param
+    trust = tmp_path / "gitconfig"
+    trust.write_text("[safe]\n\tdirectory = *\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(trust))
+    found = request.getfixturevalue("image") if name in CONTAINERS else None
+    return Ground(name, tmp_path, found)

@@ -62,9 +62,13 @@ class Acts(RuleBasedStateMachine):
         """Make the project, and run, test and sign most of it."""
         files = {path: texts[0] for path, texts in VERSIONS.items() if path[:4] in SOURCES}
         Made.new(self.root, declared, files)
+        self.open()
+        self.finish(skipping)
+
+    def open(self) -> None:
+        """Open the project, as a process does that then lives on."""
         self.opened = Opened(self.root, cached=False)
         self.store = FactStore(self.opened.tree, "workflow")
-        self.finish(skipping)
 
     def teardown(self) -> None:
         shutil.rmtree(self.folder)

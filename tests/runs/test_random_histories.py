@@ -47,7 +47,7 @@ EVERYTHING = APART | {
     "switch": (BRANCH,),
     "diverge": (BRANCH, *TWO_SIDES, KEEP),
     "merge": (BRANCH, KEEP),
-    "clone": (),
+    "clone": (st.booleans(),),
 }
 
 
@@ -100,14 +100,20 @@ class Histories(Acts):
         git(self.root, "add", "-A")
         git(self.root, "commit", "-q", "--allow-empty", "-m", "more")
 
-    @rule()
-    def clone(self) -> None:
-        """Say the same in a clone, where every time and inode is another."""
+    @rule(move=st.booleans())
+    def clone(self, move: bool) -> None:
+        """Say the same in a clone, where every time and inode is another; perhaps go on there."""
         self._commit()
         place = self.folder / "clone"
         git(self.folder, "clone", "-q", str(self.root), str(place))
         assert reports_of(Opened(place, cached=False)) == self.reports() == reports_of(self.opened)
-        shutil.rmtree(place)
+        if move:
+            shutil.copy(self.root / ".git/config", place / ".git/config")
+            shutil.rmtree(self.root)
+            place.rename(self.root)
+            self.open()
+        else:
+            shutil.rmtree(place)
 
     @invariant()
     def every_report_is_true(self) -> None:

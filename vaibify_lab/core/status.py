@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from vaibify_lab.core import differences
-from vaibify_lab.core.facts import FactFault, Facts, RunRecord, SignOffs
+from vaibify_lab.core.facts import FactFault, Facts, RunRecord, SignOffs, TestMarker
 from vaibify_lab.core.graph import workflow_order
 from vaibify_lab.core.model import CATEGORIES, Step, Workflow
 from vaibify_lab.core.paths import shown
@@ -82,6 +82,9 @@ class _Look:
             enabled=self.step.enabled,
             in_pinned_image=_in_pinned_image(passed, self.world),
             tests_due=run == "current" and are_due(why_tests),
+            ended=record.ended if isinstance(record, RunRecord) else None,
+            tested=marker.when if isinstance(marker, TestMarker) else None,
+            signed=signed.entries[-1].when if isinstance(signed, SignOffs) else None,
         )
 
     def _differences(self, passed: RunRecord | None) -> list[Reason]:

@@ -22,6 +22,14 @@ _FIRST_EVENT_SECONDS = 30.0
 _PAUSE_SECONDS = 0.01
 
 
+def ignore_local(tree: Tree) -> None:
+    """See to it that git ignores this machine's own files."""
+    if tree.lstat(GITIGNORE) is None:
+        tree.write(GITIGNORE, b"local/\n")
+    if tree.lstat(f"{LOCAL}/.gitignore") is None:
+        tree.write(f"{LOCAL}/.gitignore", b"*\n")  # also where somebody edited the other one
+
+
 def start_run(tree: Tree, options: RunOptions, person: str) -> RunFolder:
     """Start a detached runner and return once whoever looks sees its run, or its refusal.
 
@@ -31,10 +39,7 @@ def start_run(tree: Tree, options: RunOptions, person: str) -> RunFolder:
         When the runner died before it could say anything.
     """
     run_id = new_run_id()
-    if tree.lstat(GITIGNORE) is None:
-        tree.write(GITIGNORE, b"local/\n")
-    if tree.lstat(f"{LOCAL}/.gitignore") is None:
-        tree.write(f"{LOCAL}/.gitignore", b"*\n")  # also where somebody edited the other one
+    ignore_local(tree)
     request = {"root": str(tree.root), "options": options.to_json(), "person": person}
     tree.write(f"{RUNS}/{run_id}/{REQUEST}", jsonio.dumps(request))
     folder = RunFolder(tree.root / RUNS / run_id)

@@ -64,12 +64,12 @@ def after_the_last(truth: Truth) -> None:
 def everything_parses(truth: Truth) -> None:
     """Every JSON document is whole; a journal may end in half a line, if its run did not end."""
     for path in files_below(truth.made.root):
-        data = (truth.text(path) or "").encode()
-        if path.endswith(".json") and data:
-            json.loads(data)
-        if path.endswith(".jsonl"):
-            lines = data.splitlines(keepends=True)
-            for line in lines if data.endswith(b"\n") else lines[:-1]:
+        text = truth.text(path)
+        if text is not None and path.endswith(".json"):  # an empty one is half of one
+            json.loads(text)
+        if text is not None and path.endswith(".jsonl"):
+            lines = text.encode().splitlines(keepends=True)
+            for line in lines if text.endswith("\n") else lines[:-1]:
                 json.loads(line)
 
 

@@ -356,3 +356,14 @@ def test_the_conflict_of_a_merge_is_named():
     both = b"<<<<<<< HEAD\n" + data + b"=======\n" + data + b">>>>>>> theirs\n"
     with pytest.raises(VaibifyError, match=r"is not JSON \(git conflict markers\)"):
         parse_record(both, PATH, "workflow", "fit")
+
+
+def test_an_acknowledgement_that_git_merged_into_another_record_is_about_nothing() -> None:
+    record = dataclasses.replace(PASSED, outcome="failed", acknowledged="2026-01-03T00:00:00Z")
+    value = json.loads(dump_record(record))
+    assert value["acknowledged"] == {"when": record.acknowledged, "run_id": record.run_id}
+    value["acknowledged"]["run_id"] = "20260101T000000-00000000"
+
+    read = parse_record(json.dumps(value).encode(), PATH, "workflow", "fit")
+
+    assert read == dataclasses.replace(record, acknowledged=None)

@@ -18,18 +18,9 @@ from hypothesis.stateful import invariant, rule
 
 from tests.kit import git
 from tests.runs.chronicle import KINDS, Examined, Ran, Truth
+from tests.runs.declarations import SLUGS, declarations, numbers, paths, skipping, slugs, workflows
 from tests.runs.here import run_here
-from tests.runs.histories import (
-    SLUGS,
-    Acts,
-    declarations,
-    numbers,
-    paths,
-    reports_of,
-    skipping,
-    slugs,
-    workflows,
-)
+from tests.runs.histories import Acts, reports_of
 from vaibify_lab.core.report import StepReport
 from vaibify_lab.runs.opened import Opened
 
@@ -48,6 +39,7 @@ ACTS = st.one_of(*(st.tuples(st.just(name), *given) for name, given in APART.ite
 TWO_SIDES = (st.lists(ACTS, min_size=1, max_size=3), st.lists(ACTS, max_size=3))
 BRANCH = st.sampled_from(BRANCHES)
 EVERYTHING = APART | {
+    "edit_in_secret": (paths, numbers),
     "restore": (numbers,),
     "touch": (paths, st.integers(-(10**9), 10**8), st.booleans()),
     "set_environment": (slugs, st.sampled_from(["", "1", "2"])),
@@ -55,7 +47,7 @@ EVERYTHING = APART | {
     "switch": (BRANCH,),
     "diverge": (BRANCH, *TWO_SIDES, KEEP),
     "merge": (BRANCH, KEEP),
-    "clone": (),
+    "clone": (st.booleans(),),
 }
 
 
@@ -108,14 +100,20 @@ class Histories(Acts):
         git(self.root, "add", "-A")
         git(self.root, "commit", "-q", "--allow-empty", "-m", "more")
 
-    @rule()
-    def clone(self) -> None:
-        """Say the same in a clone, where every time and inode is another."""
+    @rule(move=st.booleans())
+    def clone(self, move: bool) -> None:
+        """Say the same in a clone, where every time and inode is another; perhaps go on there."""
         self._commit()
         place = self.folder / "clone"
         git(self.folder, "clone", "-q", str(self.root), str(place))
         assert reports_of(Opened(place, cached=False)) == self.reports() == reports_of(self.opened)
-        shutil.rmtree(place)
+        if move:
+            shutil.copy(self.root / ".git/config", place / ".git/config")
+            shutil.rmtree(self.root)
+            place.rename(self.root)
+            self.open()
+        else:
+            shutil.rmtree(place)
 
     @invariant()
     def every_report_is_true(self) -> None:

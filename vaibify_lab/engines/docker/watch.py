@@ -214,7 +214,7 @@ class Watch:
         if last.status == "created":
             return Ended(None, lost=True, detail="its container was made and never started")
         starved = processes.out_of_memory_kills() > self._begun.kills
-        stopped = (self._begun.state / "stop").exists()
+        stopped = self._deadline is not None or (self._begun.state / "stop").exists()
         last = self._with_late_flag(last, starved or (last.exit_code == KILLED and not stopped))
         return self._ended_as(last, starved=starved, stopped=stopped)
 

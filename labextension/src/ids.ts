@@ -8,6 +8,8 @@ export namespace CommandIDs {
   export const acknowledge = 'vaibify:acknowledge';
   export const envelope = 'vaibify:envelope';
   export const verify = 'vaibify:verify';
+  export const cancelBuild = 'vaibify:cancel-build';
+  export const look = 'vaibify:verify-steps';
   export const build = 'vaibify:build';
   export const init = 'vaibify:init';
   export const openFile = 'vaibify:open-file';

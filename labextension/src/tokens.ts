@@ -3,6 +3,7 @@ import type { IProject, IProjects } from './api/answers';
 import type { Refusal } from './api/connection';
 import type { Api } from './api/vaibify';
 import type { Detail } from './model/detail';
+import type { ImageState } from './model/image';
 import type { Jobs } from './model/jobs';
 import type { LiveRun } from './model/live';
 import type { Review } from './model/review';
@@ -24,6 +25,7 @@ export interface IVaibify {
   readonly detail: Detail;
   readonly live: LiveRun;
   readonly jobs: Jobs;
+  readonly image: ImageState;
   /** Whether the person is here to review: then nothing is recorded. */
   readonly reviewing: Store<boolean>;
   readonly review: Review;

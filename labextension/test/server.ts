@@ -82,6 +82,7 @@ export function step(slug: string, more: object = {}): any {
     isolation: 'sandbox',
     sealed: false,
     enabled: true,
+    since: { run: null, tests: null, user: null },
     reasons: [],
     notes: [],
     ...more

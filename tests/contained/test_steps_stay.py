@@ -12,8 +12,10 @@ import pytest
 from tests.contained.pinned import NOWHERE, Image, parts, pin, pinned
 from tests.containers import Registry, unique
 from tests.kit import CHAIN, CHAIN_FILES, Made, git
+from vaibify_lab.core.errors import NotPassed
 from vaibify_lab.runs.imaging import push_pinned
 from vaibify_lab.runs.opened import Opened
+from vaibify_lab.runs.options import RunOptions
 
 
 @pytest.fixture
@@ -105,6 +107,39 @@ def test_a_build_makes_what_ran_outside_stale(tmp_path: Path, client: Any, bare:
     }
     assert made.run()["steps"] == {"make": "passed", "use": "passed"}
     assert {one.run for one in made.steps().values()} == {"current"}
+    client.remove_image(built.config_digest, force=True)
+
+
+def test_no_run_begins_beside_a_build_nor_a_build_beside_a_run(
+    tmp_path: Path, client: Any, bare: str
+) -> None:
+    made = Made.new(tmp_path / "p", CHAIN, CHAIN_FILES)
+    tag = next(one for one in client.inspect_image(bare)["RepoTags"] if "host:" in one)
+    made.write("Dockerfile", f"FROM {tag}\nLABEL unlike={unique()}\n")
+    made.write(".gitignore", "gate\n")
+    made.commit()
+    refused: list[NotPassed] = []
+
+    def tell(_: object) -> None:
+        if not refused:
+            with pytest.raises(NotPassed) as found:
+                made.project().start_run(RunOptions("workflow.json"))
+            refused.append(found.value)
+
+    built = made.project().build(tell=tell)
+    assert refused[0].code == "run-in-progress"
+    assert "the image is being built, begun by Ada Test" in refused[0].text
+    assert {one.run for one in made.steps().values()} == {"never-run"}
+    assert git(made.root, "status", "--porcelain", ".vaibify/local") == ""
+    made.write("use.sh", 'until [ -e gate ]; do sleep 0.1; done; wc -c < "$1" > out2/b.txt\n')
+    project = made.project()
+    folder = project.start_run(RunOptions("workflow.json"))
+    with pytest.raises(NotPassed) as found:
+        made.project().build(tell=tell)
+    assert found.value.code == "run-in-progress"
+    made.write("gate", "")
+    *_, last = (event for event in project.events(folder) if event)
+    assert last["outcome"] == "passed"
     client.remove_image(built.config_digest, force=True)
 
 

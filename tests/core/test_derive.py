@@ -485,6 +485,9 @@ def test_the_whole_answer(lab):
         isolation="none",
         inputs_declared=True,
         sealed=True,
+        ended="2026-01-01T00:00:01Z",
+        tested="now",
+        signed="now",
     )  # fmt: skip
     answer = lab.reports()["fit"].to_json()
     assert answer["listModifiedFiles"] == ["clean.csv"]
@@ -499,7 +502,7 @@ def test_the_whole_answer(lab):
     assert set(answer) == {
         *("slug", "name", "kind", "run", "sIntegrity", "sQualitative", "sQuantitative"),
         *("sUnitTest", "sUser", "bUpstreamModified", "listModifiedFiles", "green", "isolation"),
-        *("sealed", "enabled", "reasons", "notes"),
+        *("sealed", "enabled", "since", "reasons", "notes"),
     }
 
 

@@ -46,6 +46,7 @@ ADDRESSES = [
     Address("GET", f"{_P}/manifest", "read", "manifest"),
     Address("POST", f"{_P}/manifest", "write", "manifest"),
     Address("POST", f"{_P}/manifest/verify", "execute", "manifest"),
+    Address("POST", f"{_P}/verify", "execute", "verify"),
     Address("GET", f"{_P}/check", "read", "check"),
     Address("GET", f"{_P}/image", "read", "image"),
     Address("POST", f"{_P}/image", "execute", "image"),

@@ -38,6 +38,7 @@ async def test_a_pinned_image_that_is_here(ask: Client, contained: Made, image: 
     assert found["engine"]["state"] == "ok" and found["engine"]["version"]
     assert found["pinned"]["config_digest"] == image.digest
     assert found["here"] is True
+    assert found["build"] is None
 
 
 async def test_the_container_from_start_to_stop(ask: Client, contained: Made) -> None:
@@ -87,6 +88,7 @@ async def test_a_build_tells_its_lines(
     assert "hello" in said and lines[-1]["result"]["config_digest"].startswith("sha256:")
     found = (await ask.get(f"projects/{identity}/image")).json
     assert found["pinned"]["config_digest"] == lines[-1]["result"]["config_digest"]
+    assert (found["build"]["job"], found["build"]["state"]) == (job, "done")
     client.remove_image(lines[-1]["result"]["config_digest"], force=True)
 
 

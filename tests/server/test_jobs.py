@@ -151,3 +151,17 @@ def test_a_job_ends_with_who_started_it(made: Made, ignored: bool) -> None:
     process.stdin.close()
     last = json.loads(process.stdout.read().splitlines()[-1])
     assert (last["event"], process.wait(30)) == ("jobCancelled", 0)
+
+
+async def test_the_steps_verified_from_every_byte(client: Client, made: Made) -> None:
+    identity = await client.id()
+    made.run()
+    found = await _done(client, identity, "verify")
+    assert (found["state"], found["kind"], found["result"]["green"]) == ("done", "look", False)
+    expected = made.project().report().to_json()
+    assert found["result"] == {"green": False, **expected}
+    record = (await client.get(f"projects/{identity}/steps/make")).json["record"]
+    (make, _) = expected["steps"]
+    assert make["since"] == {"run": record["ended"], "tests": None, "user": None}
+    made.sign("make", "use")
+    assert (await _done(client, identity, "verify"))["result"]["green"] is True

@@ -71,6 +71,10 @@ class StepReport:
     sealed: bool = False
     enabled: bool = True
     in_pinned_image: bool = False
+    tests_due: bool = False
+    ended: str | None = None
+    tested: str | None = None
+    signed: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON answer's form, with the requirement documents' names."""
@@ -90,6 +94,7 @@ class StepReport:
             "isolation": self.isolation,
             "sealed": self.sealed,
             "enabled": self.enabled,
+            "since": {"run": self.ended, "tests": self.tested, "user": self.signed},
             "reasons": [reason.to_json() for reason in self.reasons],
             "notes": [note.to_json() for note in self.notes],
         }

@@ -50,6 +50,16 @@ class VerifyHandler(Handler):
         await start(self, identity, "verify", {})
 
 
+class LookHandler(Handler):
+    """``projects/<id>/verify``."""
+
+    @allowed("execute", "verify")
+    async def post(self, identity: str) -> None:
+        """Read every byte of the steps anew."""
+        self.body(NOTHING)
+        await start(self, identity, "look", {})
+
+
 class CheckHandler(Handler):
     """``projects/<id>/check``."""
 

@@ -20,9 +20,11 @@ class ImageHandler(Handler):
 
     @allowed("read", "image")
     async def get(self, identity: str) -> None:
-        """Return what is pinned and which engine answers."""
-        project = (await self.entry(identity)).afresh()
-        self.answer(await asyncio.to_thread(image_state, project.opened))
+        """Return what is pinned, which engine answers, and the newest build."""
+        entry = await self.entry(identity)
+        state = await asyncio.to_thread(image_state, entry.afresh().opened)
+        builds = [one.to_json() for one in self.bench.jobs.of(entry, "build")]
+        self.answer({**state, "build": builds[-1] if builds else None})
 
     @allowed("execute", "image")
     async def post(self, identity: str) -> None:

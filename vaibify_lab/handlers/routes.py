@@ -38,6 +38,7 @@ ROUTES: tuple[tuple[str, type[Common]], ...] = (
     (f"{_PROJECT}/envelope", envelope.EnvelopeHandler),
     (f"{_PROJECT}/manifest", envelope.ManifestHandler),
     (f"{_PROJECT}/manifest/verify", envelope.VerifyHandler),
+    (f"{_PROJECT}/verify", envelope.LookHandler),
     (f"{_PROJECT}/check", envelope.CheckHandler),
     (f"{_PROJECT}/image", image.ImageHandler),
     (f"{_PROJECT}/container", image.ContainerHandler),

@@ -276,11 +276,16 @@ class Project:
         push: str | None = None,
         tell: Callable[[BuildLine], None],
     ) -> BuildReport:
-        """Build the project's image, look into it and pin it; with ``push``, push it too."""
+        """Build the project's image, look into it and pin it; with ``push``, push it too.
+
+        No run goes on meanwhile: it would be of the image before, and not know it.
+        """
+        from vaibify_lab.runs.holding import no_run_beside
         from vaibify_lab.runs.image_inputs import BuildAsked
 
         running.require_idle(self.opened)
-        return self.image().build(BuildAsked(base_image, no_cache, push), tell)
+        with no_run_beside(self.opened.tree, "the image is being built", self.person()):
+            return self.image().build(BuildAsked(base_image, no_cache, push), tell)
 
     def reproduce(self, asked: Asked, telling: Telling) -> Reproduction:
         """Confirm the project as a stranger would."""

@@ -21,10 +21,11 @@ from typing import Any, BinaryIO, Literal, get_args
 from vaibify_lab.ceremony.reproduce import Asked, Telling
 from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import VaibifyError
+from vaibify_lab.core.report import all_green
 from vaibify_lab.project.facade import Project
 from vaibify_lab.project.reviewing import about
 
-Kind = Literal["build", "envelope", "reproduction", "rerun", "verify"]
+Kind = Literal["build", "envelope", "reproduction", "rerun", "look", "verify"]
 WRITERS = frozenset({"build", "envelope"})
 ENDINGS = frozenset({"jobDone", "jobFailed", "jobCancelled"})
 _EVERY_SECONDS = 0.1
@@ -90,6 +91,13 @@ def rerun(project: Project, asked: Options, teller: Teller) -> dict[str, Any]:
     return {**which, "steps": steps, **found.as_json()}
 
 
+def look(project: Project, asked: Options, teller: Teller) -> dict[str, Any]:
+    """Say what is true of the steps, from every byte read anew; nothing is run."""
+    teller.say("preparing", text="reading every byte")
+    report = project.report()
+    return {"green": all_green(report.steps), **report.to_json()}
+
+
 def verify(project: Project, asked: Options, teller: Teller) -> dict[str, Any]:
     """Read every byte that the manifest lists."""
     found = project.reproduce(Asked(frozenset({2, 3})), _telling(teller))
@@ -101,6 +109,7 @@ _KINDS: dict[Kind, Callable[[Project, Options, Teller], dict[str, Any]]] = {
     "envelope": envelope,
     "reproduction": reproduction,
     "rerun": rerun,
+    "look": look,
     "verify": verify,
 }
 

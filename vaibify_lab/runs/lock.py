@@ -43,10 +43,7 @@ class RunLock:
         try:
             self._lock.acquire()
         except Timeout:
-            raise RunInProgress(
-                f"a run is in progress: {self.holder_text()}",
-                action="wait for it, or end it with: jupyter vaibify stop-run",
-            ) from None
+            raise self._refusal() from None
         except OSError as error:
             raise CannotCheck(f"cannot take the run lock: {error.strerror}", where=_LOCK) from None
         self._tree.write(_HOLDER, jsonio.dumps(holder))
@@ -57,11 +54,17 @@ class RunLock:
             self._tree.remove(_HOLDER)
         self._lock.release()
 
-    def holder_text(self) -> str:
+    def _refusal(self) -> RunInProgress:
         """Say who holds it, since when, as far as that can be read."""
         held = self._holder()
         who, since = held.get("person", "somebody"), held.get("since", "an unknown time")
-        return f"{held.get('run_id', 'a run')}, started by {who} at {since}"
+        if "what" in held:
+            text = f"{held['what']}, begun by {who} at {since}"
+            return RunInProgress(text, action="wait for it, or cancel it where it was begun")
+        return RunInProgress(
+            f"a run is in progress: {held.get('run_id', 'a run')}, started by {who} at {since}",
+            action="wait for it, or end it with: jupyter vaibify stop-run",
+        )
 
     def _holder(self) -> dict[str, object]:
         try:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from vaibify_lab.core import jsonio
-from vaibify_lab.core.errors import CannotCheck, DiskFull, ToolFailed
+from vaibify_lab.core import disk, jsonio
+from vaibify_lab.core.errors import CannotCheck, ToolFailed
 from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.explain import tail
@@ -23,6 +22,14 @@ _FIRST_EVENT_SECONDS = 30.0
 _PAUSE_SECONDS = 0.01
 
 
+def ignore_local(tree: Tree) -> None:
+    """See to it that git ignores this machine's own files."""
+    if tree.lstat(GITIGNORE) is None:
+        tree.write(GITIGNORE, b"local/\n")
+    if tree.lstat(f"{LOCAL}/.gitignore") is None:
+        tree.write(f"{LOCAL}/.gitignore", b"*\n")  # also where somebody edited the other one
+
+
 def start_run(tree: Tree, options: RunOptions, person: str) -> RunFolder:
     """Start a detached runner and return once whoever looks sees its run, or its refusal.
 
@@ -32,10 +39,7 @@ def start_run(tree: Tree, options: RunOptions, person: str) -> RunFolder:
         When the runner died before it could say anything.
     """
     run_id = new_run_id()
-    if tree.lstat(GITIGNORE) is None:
-        tree.write(GITIGNORE, b"local/\n")
-    if tree.lstat(f"{LOCAL}/.gitignore") is None:
-        tree.write(f"{LOCAL}/.gitignore", b"*\n")  # also where somebody edited the other one
+    ignore_local(tree)
     request = {"root": str(tree.root), "options": options.to_json(), "person": person}
     tree.write(f"{RUNS}/{run_id}/{REQUEST}", jsonio.dumps(request))
     folder = RunFolder(tree.root / RUNS / run_id)
@@ -77,5 +81,4 @@ def _spawn(folder: RunFolder) -> subprocess.Popen[bytes]:
                 start_new_session=True,
             )
     except OSError as error:
-        kind = DiskFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else CannotCheck
-        raise kind(f"cannot start the runner: {error.strerror}", where=str(path)) from None
+        raise disk.failure(error, "cannot start the runner", str(path)) from None

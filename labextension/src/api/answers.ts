@@ -43,6 +43,8 @@ export interface IStep {
   isolation: string | null;
   sealed: boolean;
   enabled: boolean;
+  /** When its last run ended, when it was tested last, when signed. */
+  since: { run: string | null; tests: string | null; user: string | null };
   reasons: IReason[];
   notes: IReason[];
 }
@@ -212,6 +214,8 @@ export interface IImage {
   } | null;
   here: boolean | 'unknown';
   base: string;
+  /** The newest build of this server's. */
+  build: IJob | null;
 }
 
 export interface IJob {

@@ -87,6 +87,10 @@ export class Api {
     return this.post(of(project, 'envelope'), {});
   }
 
+  verifySteps(project: string): Promise<{ job: string }> {
+    return this.post(of(project, 'verify'), {});
+  }
+
   verifyManifest(project: string): Promise<{ job: string }> {
     return this.post(of(project, 'manifest', 'verify'), {});
   }
@@ -119,6 +123,10 @@ export class Api {
 
   review(project: string, word: answers.IReviewWord): Promise<answers.IReview> {
     return this.post(of(project, 'reviews'), word);
+  }
+
+  cancelJob(project: string, job: string): Promise<unknown> {
+    return this.delete(of(project, 'jobs', job));
   }
 
   job(project: string, job: string): Promise<answers.IJob> {

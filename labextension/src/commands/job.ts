@@ -5,7 +5,7 @@ import type { IVaibify } from '../tokens';
 import { sentence, told } from './told';
 
 /** What a job is called where it is started and told of. */
-export type JobKind = 'build' | 'envelope' | 'verify';
+export type JobKind = 'build' | 'envelope' | 'look' | 'verify';
 
 /** Start a job and say how it ended. */
 export async function job(model: IVaibify, trans: TranslationBundle, kind: JobKind): Promise<void> {
@@ -14,7 +14,12 @@ export async function job(model: IVaibify, trans: TranslationBundle, kind: JobKi
     return;
   }
   const { api } = model;
-  const starters = { build: api.build, envelope: api.writeEnvelope, verify: api.verifyManifest };
+  const starters = {
+    build: api.build,
+    envelope: api.writeEnvelope,
+    look: api.verifySteps,
+    verify: api.verifyManifest
+  };
   const started = await told(trans, starters[kind].call(api, project.id));
   if (!started) {
     return;
@@ -37,8 +42,33 @@ function done(trans: TranslationBundle, kind: JobKind, result: unknown): void {
     case 'envelope':
       Notification.success(trans.__('The envelope is written.'));
       break;
+    case 'look':
+      looked(trans, result as ILooked | null);
+      break;
     case 'verify':
       verified(trans, result as ITier | null);
+  }
+}
+
+interface ILooked {
+  green: boolean;
+  steps: { name: string; green: boolean }[];
+}
+
+function looked(trans: TranslationBundle, found: ILooked | null): void {
+  const all = found?.steps ?? [];
+  const bad = all.filter(step => !step.green).map(step => brief(step.name, 60));
+  const good = trans.__(
+    'Every byte was read: %1 of %2 steps are verified.',
+    all.length - bad.length,
+    all.length
+  );
+  if (found?.green) {
+    Notification.success(good);
+  } else {
+    const named = bad.length > 5 ? [...bad.slice(0, 5), '…'] : bad;
+    const text = named.length ? trans.__('%1 Not: %2', good, named.join(', ')) : good;
+    Notification.warning(text, { autoClose: 10_000 });
   }
 }
 

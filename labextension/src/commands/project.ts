@@ -24,8 +24,18 @@ export function addProjectCommands(
       execute: () => job(model, trans, kind)
     });
   addJob(CommandIDs.envelope, 'envelope', trans.__('Write the Envelope (Archive)'));
+  addJob(CommandIDs.look, 'look', trans.__('Verify All Steps, Running Nothing'));
   addJob(CommandIDs.verify, 'verify', trans.__('Verify the Listed Files'));
   addJob(CommandIDs.build, 'build', trans.__('Build the Image'));
+  commands.addCommand(CommandIDs.cancelBuild, {
+    label: trans.__('Cancel the Build of the Image'),
+    describedBy: NO_ARGUMENTS,
+    isEnabled: () => model.jobs.all.value.get('build')?.state === 'running',
+    execute: async () => {
+      const build = model.jobs.all.value.get('build');
+      await told(trans, build ? model.api.cancelJob(build.project, build.job) : Promise.resolve());
+    }
+  });
   commands.addCommand(CommandIDs.init, {
     label: trans.__('Set Up a Project in the Open Folder'),
     isEnabled: () => !model.reviewing.value,

@@ -21,6 +21,7 @@ export interface IStates {
   readonly file: Table;
   readonly git: Table;
   readonly isolation: Table;
+  readonly here: Table;
   readonly tier: Table;
   readonly verdict: Table;
 }
@@ -83,6 +84,11 @@ export function states(trans: TranslationBundle): IStates {
       nested: { shape: 'bang', tone: 'warn', label: trans.__('in a nested repository') },
       'no-commit': { shape: 'ring', tone: 'warn', label: trans.__('no commit yet') }
     },
+    here: {
+      true: { shape: 'tick', tone: 'good', label: trans.__('on this machine') },
+      false: { shape: 'ring', tone: 'warn', label: trans.__('not on this machine') },
+      unknown: { shape: 'question', tone: 'warn', label: trans.__('unknown') }
+    },
     isolation: {
       container: { shape: 'tick', tone: 'good', label: trans.__('in a container') },
       sandbox: { shape: 'ring', tone: 'quiet', label: trans.__('in a sandbox, no container') },
@@ -116,19 +122,39 @@ export function lookOf(table: Table, state: string | boolean): ILook {
 /** A badge of a step: its letter, its name, its look. */
 export interface IBadge {
   readonly letter: string;
+  /** Which reasons are about it. */
+  readonly about: RegExp;
+  /** The time of what it rests on. */
+  readonly time: string | null;
   readonly name: string;
   readonly look: ILook;
 }
 
 /** The five badges of a step, in their order. */
 export function badges(step: IStep, table: IStates, trans: TranslationBundle): IBadge[] {
-  const badge = (letter: string, name: string, look: ILook): IBadge => ({ letter, name, look });
+  const { tests, user } = step.since;
+  const test = (letter: string, name: string, category: string, state: string): IBadge => {
+    const about = new RegExp(`^(${category}-|marker-)`);
+    return { letter, name, look: lookOf(table.test, state), about, time: tests };
+  };
   return [
-    badge('I', trans.__('Integrity tests'), lookOf(table.test, step.sIntegrity)),
-    badge('Q', trans.__('Qualitative tests'), lookOf(table.test, step.sQualitative)),
-    badge('N', trans.__('Quantitative tests'), lookOf(table.test, step.sQuantitative)),
-    badge('U', trans.__('You'), lookOf(table.user, step.sUser)),
-    badge('^', trans.__('Upstream'), lookOf(table.upstream, step.bUpstreamModified))
+    test('I', trans.__('Integrity tests'), 'integrity', step.sIntegrity),
+    test('Q', trans.__('Qualitative tests'), 'qualitative', step.sQualitative),
+    test('N', trans.__('Quantitative tests'), 'quantitative', step.sQuantitative),
+    {
+      letter: 'U',
+      name: trans.__('You'),
+      look: lookOf(table.user, step.sUser),
+      about: /^(sign|unsigned|not-signed)/,
+      time: user
+    },
+    {
+      letter: '^',
+      name: trans.__('Upstream'),
+      look: lookOf(table.upstream, step.bUpstreamModified),
+      about: /^upstream-/,
+      time: null
+    }
   ];
 }
 

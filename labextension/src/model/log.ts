@@ -1,7 +1,6 @@
 import type { IJournalLine } from '../api/answers';
 import { Store } from './store';
 
-const MOST_CHARACTERS = 400_000;
 const MOST_ENTRIES = 2_000;
 
 /** A piece of a log: what a step printed, or what the run says of itself. */
@@ -48,6 +47,9 @@ export class Log {
   /** The whole log of what was last shown of each step: as `output` events name it. */
   readonly whole = new Store<ReadonlyMap<string, string>>(new Map());
 
+  /** How many characters are kept. */
+  most = 400_000;
+
   clear(): void {
     this.waiting = [];
     this.entries.set([]);
@@ -83,7 +85,7 @@ export class Log {
     if (this.waiting.length) {
       const all = [...this.entries.value, ...this.waiting];
       this.waiting = [];
-      this.entries.set(bounded(all));
+      this.entries.set(bounded(all, this.most));
     }
   }
 
@@ -92,12 +94,12 @@ export class Log {
 }
 
 /** The newest entries within the bounds; what is left out is counted at the top. */
-export function bounded(all: readonly IEntry[]): readonly IEntry[] {
+export function bounded(all: readonly IEntry[], most: number): readonly IEntry[] {
   let characters = 0;
   let from = all.length;
   while (from > 0 && all.length - from < MOST_ENTRIES) {
     characters += all[from - 1].text.length;
-    if (characters > MOST_CHARACTERS && from < all.length) {
+    if (characters > most && from < all.length) {
       break;
     }
     from -= 1;

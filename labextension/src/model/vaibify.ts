@@ -6,6 +6,7 @@ import { Api } from '../api/vaibify';
 import type { IVaibify } from '../tokens';
 import { chosen } from './choice';
 import { Detail } from './detail';
+import { ImageState } from './image';
 import { Jobs } from './jobs';
 import { LiveRun } from './live';
 import { Review } from './review';
@@ -26,6 +27,7 @@ export class Vaibify implements IVaibify {
   readonly detail: Detail;
   readonly live: LiveRun;
   readonly jobs: Jobs;
+  readonly image: ImageState;
   readonly reviewing = new Store(false);
   readonly review: Review;
 
@@ -38,6 +40,7 @@ export class Vaibify implements IVaibify {
     this.detail = new Detail(this.api);
     this.live = new LiveRun(settings);
     this.jobs = new Jobs(this.api);
+    this.image = new ImageState(this.api, this.jobs);
     this.review = new Review(this.api, this.jobs);
     this.poll = new Poll({
       auto: false,
@@ -59,6 +62,7 @@ export class Vaibify implements IVaibify {
     });
     this.step.changed.connect(() => void this.readStep());
     this.project.changed.connect(() => this.beginReview());
+    this.lookAtImage();
     this.reviewing.changed.connect(() => this.beginReview());
   }
 
@@ -73,7 +77,7 @@ export class Vaibify implements IVaibify {
       this.fault.set(null);
       this.projects.set(found);
       this.settleReviewing();
-      this.status.every(found.settings.poll_seconds);
+      this.settlePace();
       this.open(chosen(found, this.project.value?.id ?? null, this.memory.remembered));
     } catch (error) {
       this.fault.set(asRefusal(error));
@@ -98,11 +102,44 @@ export class Vaibify implements IVaibify {
     this.settleReviewing();
   }
 
+  /** Look every so many seconds; 0: as the server says. */
+  pace(seconds: number): void {
+    this.seconds = seconds;
+    this.settlePace();
+  }
+
   dispose(): void {
     this.poll.dispose();
     this.status.dispose();
     this.live.clear();
     this.jobs.clear();
+  }
+
+  /** The image is asked for when it may have become another: that costs a question to the engine. */
+  private lookAtImage(): void {
+    let known: readonly unknown[] = [];
+    const look = (): void => {
+      const project = this.project.value?.id ?? null;
+      const now = [
+        project,
+        this.status.value.value?.levels,
+        this.jobs.all.value.get('build')?.state
+      ];
+      if (now.some((one, index) => one !== known[index])) {
+        known = now;
+        void this.image.load(project);
+      }
+    };
+    this.project.changed.connect(look);
+    this.status.value.changed.connect(look);
+    this.jobs.all.changed.connect(look);
+  }
+
+  private settlePace(): void {
+    const seconds = this.seconds || this.projects.value?.settings.poll_seconds;
+    if (seconds) {
+      this.status.every(seconds);
+    }
   }
 
   private settleReviewing(): void {
@@ -130,6 +167,7 @@ export class Vaibify implements IVaibify {
     return this.detail.load(this.project.value?.id ?? null, this.step.value);
   }
 
+  private seconds = 0;
   private readonly poll: Poll;
   private prefersReview = false;
 }

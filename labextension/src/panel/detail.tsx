@@ -4,6 +4,7 @@ import { CommandIDs } from '../ids';
 import { useContext, useReviewing, useStore } from '../look/hooks';
 import { Action, Badge } from '../look/pieces';
 import { badges, lookOf } from '../look/states';
+import { whyOf, whyRun } from '../look/why';
 import { brief, visible } from '../look/words';
 import { Attend } from './attend';
 import { Files } from './files';
@@ -37,6 +38,8 @@ function Shown(props: { detail: IStepDetail }): JSX.Element {
   const isReviewing = useReviewing();
   const { detail } = props;
   const { report } = detail;
+  const run = lookOf(table.run, report.run);
+  const all = badges(report, table, trans);
   const plots = detail.outputs.filter(file => file.kind === 'plot');
   return (
     <div className="vb-Detail">
@@ -48,11 +51,13 @@ function Shown(props: { detail: IStepDetail }): JSX.Element {
       )}
       <ul className="vb-Detail-badges">
         <li>
-          <span>{trans.__('Run')}</span> <Badge look={lookOf(table.run, report.run)} />
+          <span>{trans.__('Run')}</span>{' '}
+          <Badge look={run} title={whyRun(report, run.label, all, trans)} />
         </li>
-        {badges(report, table, trans).map(badge => (
+        {all.map(badge => (
           <li key={badge.letter}>
-            <span>{badge.name}</span> <Badge look={badge.look} />
+            <span>{badge.name}</span>{' '}
+            <Badge look={badge.look} title={whyOf(report, badge, trans)} />
           </li>
         ))}
       </ul>

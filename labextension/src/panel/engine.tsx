@@ -1,42 +1,14 @@
 import * as React from 'react';
 import type { IImage } from '../api/answers';
-import { asRefusal, type Refusal } from '../api/connection';
 import { useContext, useStore } from '../look/hooks';
 import { Mark } from '../look/marks';
 import { brief, short } from '../look/words';
 
-/** What the server says of engine and image; asked when the project opens or its ladder changes. */
-export function useImage(): { image: IImage | null; fault: Refusal | null } {
-  const { model } = useContext();
-  const project = useStore(model.project, open => open?.id ?? null);
-  const levels = useStore(model.status.value, status => status?.levels);
-  const jobs = useStore(model.jobs.all, all => all.get('build')?.state);
-  const [image, setImage] = React.useState<IImage | null>(null);
-  const [fault, setFault] = React.useState<Refusal | null>(null);
-  React.useEffect(() => {
-    let over = false;
-    if (project) {
-      model.api.image(project).then(
-        answer => {
-          if (!over) {
-            setImage(answer);
-            setFault(null);
-          }
-        },
-        (error: unknown) => !over && setFault(asRefusal(error))
-      );
-    }
-    return () => {
-      over = true;
-    };
-  }, [model, project, levels, jobs]);
-  return { image, fault };
-}
-
 /** Where steps run: in which image, or that there is no engine and what that means. */
 export function EngineMark(): JSX.Element | null {
-  const { trans } = useContext();
-  const { image, fault } = useImage();
+  const { model, trans } = useContext();
+  const image = useStore(model.image.value);
+  const fault = useStore(model.image.fault);
   if (!image) {
     return fault ? (
       <Line

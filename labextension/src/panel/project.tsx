@@ -3,9 +3,10 @@ import type { IEnvelope } from '../api/answers';
 import { asRefusal, type Refusal } from '../api/connection';
 import { CommandIDs } from '../ids';
 import { useContext, useReviewing, useStore } from '../look/hooks';
-import { Action } from '../look/pieces';
+import { Action, Badge } from '../look/pieces';
+import { lookOf } from '../look/states';
 import { brief, short, size } from '../look/words';
-import { useImage } from './engine';
+import { Build } from './build';
 
 /** The files that speak for the project without us, and the image its steps run in. */
 export function ProjectSection(): JSX.Element | null {
@@ -74,9 +75,9 @@ function useEnvelope(project: string): { envelope: IEnvelope | null; fault: Refu
 }
 
 function Image(): JSX.Element {
-  const { trans } = useContext();
+  const { model, trans, table } = useContext();
   const isReviewing = useReviewing();
-  const { image } = useImage();
+  const image = useStore(model.image.value);
   return (
     <section>
       <h4>{trans.__('Image')}</h4>
@@ -89,7 +90,9 @@ function Image(): JSX.Element {
           <dt>{trans.__('Registry')}</dt>
           <dd>{brief(image.pinned.registry_digest ?? trans.__('not pushed'))}</dd>
           <dt>{trans.__('Here')}</dt>
-          <dd>{String(image.here)}</dd>
+          <dd>
+            <Badge look={lookOf(table.here, image.here)} />
+          </dd>
         </dl>
       ) : (
         <p>{trans.__('No image is pinned; building one makes every later run happen in it.')}</p>
@@ -97,24 +100,12 @@ function Image(): JSX.Element {
       {image?.engine.state === 'missing' && (
         <p>{trans.__('No container engine answers here, so none can be built.')}</p>
       )}
-      {!isReviewing && (
-        <JobButton
-          kind="build"
-          command={CommandIDs.build}
-          label={trans.__('Build')}
-          disabled={image?.engine.state !== 'ok'}
-        />
-      )}
+      {!isReviewing && <Build disabled={image?.engine.state !== 'ok'} />}
     </section>
   );
 }
 
-function JobButton(props: {
-  kind: string;
-  command: string;
-  label: string;
-  disabled?: boolean;
-}): JSX.Element {
+function JobButton(props: { kind: string; command: string; label: string }): JSX.Element {
   const { commands, model, trans } = useContext();
   const job = useStore(model.jobs.all, all => all.get(props.kind));
   const isRunning = job?.state === 'running';
@@ -122,7 +113,7 @@ function JobButton(props: {
     <>
       <Action
         className="vb-mod-small"
-        disabled={isRunning || props.disabled}
+        disabled={isRunning}
         onClick={() => void commands.execute(props.command)}
       >
         {props.label}

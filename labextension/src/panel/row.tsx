@@ -3,6 +3,7 @@ import type { IStep } from '../api/answers';
 import { useContext } from '../look/hooks';
 import { Mark } from '../look/marks';
 import { badges, lookOf, type IBadge } from '../look/states';
+import { whyOf, whyRun } from '../look/why';
 import { brief } from '../look/words';
 import { toggled } from './steps';
 
@@ -48,7 +49,10 @@ export const Row = React.memo(function Row(props: IRowProps): JSX.Element {
       aria-label={[name, run.label, ...all.map(spoken)].join(', ')}
       onClick={onClick}
     >
-      <span className={`vb-Row-run vb-tone-${run.tone}`} title={reasons(step, run.label)}>
+      <span
+        className={`vb-Row-run vb-tone-${run.tone}`}
+        title={whyRun(step, run.label, all, trans)}
+      >
         <Mark shape={run.shape} />
       </span>
       <span className="vb-Row-name" dir="auto" title={name}>
@@ -59,7 +63,7 @@ export const Row = React.memo(function Row(props: IRowProps): JSX.Element {
         <span
           key={badge.letter}
           className={`vb-Row-badge vb-tone-${badge.look.tone}`}
-          title={reasons(step, spoken(badge))}
+          title={whyOf(step, badge, trans)}
         >
           {badge.letter}
           <Mark shape={badge.look.shape} />
@@ -77,10 +81,4 @@ function Kind(props: { kind: string }): JSX.Element | null {
 
 function spoken(badge: IBadge): string {
   return `${badge.name}: ${badge.look.label}`;
-}
-
-/** What a badge says, and below it why the step is not verified. */
-function reasons(step: IStep, title: string): string {
-  const why = [...step.reasons, ...step.notes].slice(0, 8).map(one => brief(one.text, 200));
-  return [title, ...why].join('\n');
 }

@@ -16,7 +16,7 @@ export function runMenu(context: IContext, button: HTMLElement): void {
   add(CommandIDs.run, { mode: 'steps', steps });
   menu.addItem({ type: 'separator' });
   add(CommandIDs.run, { mode: 'all', tests_only: true });
-  add(CommandIDs.verify, {});
+  add(CommandIDs.look, {});
   menu.aboutToClose.connect(() => button.focus());
   const { left, bottom } = button.getBoundingClientRect();
   menu.open(left, bottom);

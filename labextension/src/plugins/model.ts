@@ -51,7 +51,12 @@ export const modelPlugin: JupyterFrontEndPlugin<IVaibify> = {
 /** Do as the person's settings say, now and when they change. */
 async function follow(model: Vaibify, registry: ISettingRegistry | null): Promise<void> {
   const settings = await registry?.load(SETTINGS);
-  const read = (): void => model.prefer(settings?.composite.reviewer === true);
+  const read = (): void => {
+    const { reviewer, pollSeconds, logKilobytes } = settings?.composite ?? {};
+    model.prefer(reviewer === true);
+    model.pace(Number(pollSeconds ?? 0));
+    model.live.log.most = 1000 * Number(logKilobytes ?? 400);
+  };
   settings?.changed.connect(read);
   read();
 }

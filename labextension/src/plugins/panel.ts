@@ -3,9 +3,10 @@ import {
   type JupyterFrontEnd,
   type JupyterFrontEndPlugin
 } from '@jupyterlab/application';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import type { IProjects } from '../api/answers';
-import { CommandIDs } from '../ids';
+import { CommandIDs, SETTINGS } from '../ids';
 import { context } from '../look/hooks';
 import { VaibifyPanel } from '../panel/panel';
 import { IVaibify } from '../tokens';
@@ -16,18 +17,20 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
   description: 'The Vaibify side panel.',
   autoStart: true,
   requires: [IVaibify],
-  optional: [ILayoutRestorer, ITranslator],
+  optional: [ILayoutRestorer, ITranslator, ISettingRegistry],
   activate: (
     app: JupyterFrontEnd,
     model: IVaibify,
     restorer: ILayoutRestorer | null,
-    translator: ITranslator | null
+    translator: ITranslator | null,
+    registry: ISettingRegistry | null
   ) => {
     const language = translator ?? nullTranslator;
     const trans = language.load('vaibify_lab');
     const panel = new VaibifyPanel(context(model, app.commands, trans), language);
     restorer?.add(panel, panel.id);
     app.shell.add(panel, 'left', { rank: 300, type: 'Vaibify' });
+    void keepSide(app, panel, registry);
     void showToReviewer(app, model, panel.id);
     app.commands.addCommand(CommandIDs.open, {
       label: trans.__('Show the Vaibify Panel'),
@@ -51,6 +54,25 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
     });
   }
 };
+
+/** Keep the panel on the side that the person's settings say. */
+async function keepSide(
+  app: JupyterFrontEnd,
+  panel: VaibifyPanel,
+  registry: ISettingRegistry | null
+): Promise<void> {
+  const settings = await registry?.load(SETTINGS);
+  let side = 'left';
+  const move = (): void => {
+    const wanted = settings?.composite.side === 'right' ? 'right' : 'left';
+    if (wanted !== side) {
+      side = wanted;
+      app.shell.add(panel, side, { rank: 300, type: 'Vaibify' });
+    }
+  };
+  settings?.changed.connect(move);
+  move();
+}
 
 /** Who comes to a reviewer's server came for the panel: open it, once. */
 async function showToReviewer(app: JupyterFrontEnd, model: IVaibify, panel: string): Promise<void> {

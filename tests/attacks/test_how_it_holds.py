@@ -20,7 +20,7 @@ COLUMNS = {
     "Landlock": {one["code"] for one in tiers.cannot_prevent("landlock")},
     "plain": {one["code"] for one in tiers.cannot_prevent("plain")},
 }
-NO_ROW = {"leftover-count", "links", "truncate", "tcp", "signals", "escape"}
+NO_ROW = {"leftover-count", "truncate", "tcp", "signals", "escape"}
 _CODE = re.compile(r"`([^`]+)`")
 
 

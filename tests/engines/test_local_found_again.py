@@ -13,8 +13,11 @@ import uuid
 from pathlib import Path
 from threading import Timer
 
+import pytest
+
+from vaibify_lab.core.errors import ToolFailed
 from vaibify_lab.engines.base import Ended
-from vaibify_lab.engines.local import processes
+from vaibify_lab.engines.local import processes, start
 from vaibify_lab.engines.local.engine import LocalEngine
 
 from .conftest import Lab, running, wait_for
@@ -31,6 +34,17 @@ LocalEngine(tier).launch(Launch(
     script=script, writable=("out",), environment={}, network=False, state=Path(state)))
 print("launched", flush=True)
 time.sleep(600)
+"""
+
+ENDING = """
+import os, sys, time
+sys.path[:0] = [{root!r}]
+from vaibify_lab.engines.local import notes, start
+def end(*_):
+    time.sleep(0.3)  # the step is ready, and waits
+    {how}
+notes.record = end
+start.main(os.path.abspath(sys.argv[1]))
 """
 
 
@@ -67,7 +81,7 @@ def test_a_step_found_again_can_be_stopped(lab: Lab) -> None:
     handle = lab.engine.find(state)
     assert handle is not None
     wait_for((state / "stdout").read_bytes)  # a stop may come before bash can be asked nicely
-    handle.stop()
+    handle.stop(60)
     assert (lambda e: (e.returncode, e.stopped))(wait_for(handle.poll)) == (143, True)
 
 
@@ -121,20 +135,78 @@ def change(state: Path, **values: object) -> None:
     place.write_text(json.dumps(json.loads(place.read_bytes()) | values))
 
 
-def test_another_process_of_the_same_number_is_not_taken_for_the_supervisor(bare: Lab) -> None:
-    handle, state = bare.launch("sleep 600")
-    own = processes.start_time(os.getpid())
-    for start_time in ("1", own):  # a later process of that number; a record that a step forged
-        change(state, pid=os.getpid(), start_time=start_time)
-        forged = bare.engine.find(state)
-        assert forged is not None
-        ended = forged.poll()
-        assert ended is not None
-        assert (ended.lost, ended.leftover_processes) == (True, 0)
-        forged.stop()  # must not end us, whose number the record holds
+@pytest.mark.parametrize("forged", [False, True])
+def test_another_process_of_the_same_number_is_not_taken_for_the_supervisor(
+    bare: Lab, forged: bool
+) -> None:
+    """A later process of that number; a record that a step forged, which ends the step alone."""
+    token = f"token-{uuid.uuid4().hex}"
+    handle, state = bare.launch(f"exec -a {token} sleep 600")
+    wait_for(lambda: running(token))
+    own = processes.start_time(os.getpid()) if forged else "1"
+    change(state, pid=os.getpid(), start_time=own)
     assert handle.poll() is None  # who launched it never reads the record
+    found = bare.engine.find(state)
+    assert found is not None
+    found.stop()  # must not end us, whose number the record holds
+    ended = found.poll()
+    assert ended is not None
+    assert (ended.lost, ended.leftover_processes) == (True, 2)
+    wait_for(lambda: not running(token))
+    assert wait_for(handle.poll).lost
+
+
+def test_by_another_user_s_record_nobody_is_killed(bare: Lab) -> None:
+    handle, state = bare.launch("sleep 600")
+    change(state, start_time="1")
+    os.chown(state / "supervisor.json", 1, 1)
+    found = bare.engine.find(state)
+    assert found is not None
+    ended = found.poll()
+    assert ended is not None
+    assert (ended.lost, ended.leftover_processes) == (True, 0)
+    assert handle.poll() is None
     handle.stop(0)
     assert wait_for(handle.poll).stopped
+
+
+def test_what_left_its_session_and_its_output_is_killed_with_the_rest(bare: Lab) -> None:
+    """Both who watched it and who started it are gone; its temporary folder gives it away."""
+    token = f"token-{uuid.uuid4().hex}"
+    hidden = f"(setsid bash -c 'exec -a {token} sleep 600' > /dev/null 2>&1 < /dev/null &)"
+    _, state = bare.launch(f"{hidden}; sleep 600")
+    wait_for(lambda: running(token))
+    scratch = state.with_name(f"{state.name}.scratch")
+    os.kill(json.loads((state / "supervisor.json").read_bytes())["pid"], signal.SIGKILL)
+    found = wait_for(lambda: bare.engine.find(state))
+    ended = wait_for(found.poll)
+    assert (ended.lost, ended.leftover_processes > 0) == (True, True)
+    wait_for(lambda: not running(token))
+    assert not scratch.exists()
+
+
+@pytest.mark.parametrize("how", ["raise OSError(5, 'played')", "os.kill(os.getpid(), 9)"])
+def test_a_step_whose_supervisor_ends_before_it_let_it_begin_never_begins(
+    lab: Lab, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = f"token-{uuid.uuid4().hex}"
+    script = lab.base / "engines/local/start.py"
+    script.parent.mkdir(parents=True)
+    script.write_text(ENDING.format(root=str(Path(start.__file__).parents[3]), how=how))
+    monkeypatch.setattr(start, "__file__", str(script))
+    with pytest.raises(ToolFailed, match="supervisor did not start"):
+        lab.launch(f"touch out/begun; exec -a {token} sleep 600")
+    wait_for(lambda: not running(str(script)))
+    time.sleep(0.3)
+    assert (running(token), os.listdir(lab.tree / "out")) == ([], [])
+
+
+def test_a_start_up_file_of_a_step_s_shell_is_read_once(lab: Lab) -> None:
+    (lab.tree / "data/rc").write_text("echo read\n")
+    where = "/workspace/project/data/rc" if lab.engine.tier == "bwrap" else "data/rc"
+    handle, state = lab.launch("ls /proc/self/fd | wc -l", environment={"BASH_ENV": where})
+    assert wait_for(handle.poll).returncode == 0
+    assert (state / "stdout").read_bytes() == b"read\n4\n"
 
 
 def test_after_a_reboot_the_step_is_lost_and_nobody_is_killed(bare: Lab) -> None:

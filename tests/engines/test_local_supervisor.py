@@ -92,6 +92,7 @@ def test_an_order_crosses_whole() -> None:
         log_limit=2**33,
         memory=5,
         sandbox=["bwrap"],
+        bash="/bin/bash",
         landlock=["/l"],
         deny_tcp=True,
     )

@@ -10,6 +10,7 @@ from importlib import import_module
 from vaibify_lab import __version__
 from vaibify_lab.apps.catalogue import JOBS, VERBS
 from vaibify_lab.apps.screen import Screen
+from vaibify_lab.core.disk import of_the_disk
 from vaibify_lab.core.errors import UsageError, VaibifyError
 
 COMMAND = "jupyter vaibify"
@@ -70,7 +71,7 @@ def _guarded(name: str, words: Sequence[str], screen: Screen) -> int:
         screen.forget()
         return 1
     except Exception as error:  # the last resort: a mistake of ours must not end in a traceback
-        return _say(name, _internal(error, debug), screen, debug)
+        return _say(name, of_the_disk(error) or _internal(error, debug), screen, debug)
     return code
 
 

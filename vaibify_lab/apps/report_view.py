@@ -125,6 +125,8 @@ def _reasons(
 
 
 def _would(planned: Planned) -> str:
+    if planned.action == "skip" and planned.tests_due:
+        return "run would run its tests alone: they have not seen what is there now"
     if planned.action == "skip":
         return f"run would skip it: it {planned.why}"
     if planned.action == "run":

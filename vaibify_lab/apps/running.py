@@ -51,7 +51,7 @@ class Stop:
         """Name the run that is to be stopped."""
         self._folder = folder
         if self.asked:
-            folder.stop_request.touch()
+            self._pass_on(folder)
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
         if self.asked and self._folder is not None:
@@ -59,9 +59,14 @@ class Stop:
             raise KeyboardInterrupt(f"run {run} goes on stopping; {COMMAND} log {run} --follow")
         self.asked = True
         if self._folder is not None:
-            self._folder.stop_request.touch()
+            self._pass_on(self._folder)
         if self._is_asking:
             raise KeyboardInterrupt
+
+    def _pass_on(self, folder: RunFolder) -> None:
+        from vaibify_lab.runs.stopping import ask_to_stop
+
+        ask_to_stop(folder)
 
 
 def make_run(project: Project, options: RunOptions, screen: Screen, verb: str) -> int:
@@ -104,7 +109,8 @@ def _first(teller: Teller, ending: Event) -> str:
     if not teller.faults and teller.unattended:
         return _unattended(teller.unattended, ending)
     if not teller.faults:
-        return f"the run was {ending['outcome']}; see: {COMMAND} status --why"
+        said = ending.get("text") or f"the run was {ending['outcome']}"
+        return f"{said}; see: {COMMAND} status --why"
     more = len(teller.faults) - 1
     return teller.faults[0] + (f" (and {more} more)" if more else "")
 

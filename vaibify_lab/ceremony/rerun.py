@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -29,6 +29,7 @@ from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.plan import Mode
 from vaibify_lab.runs.start import start_run
+from vaibify_lab.runs.stopping import ask_to_stop
 
 OutputVerdict = Literal["identical", "different", "not produced"]
 Tell = Callable[[dict[str, Any]], None]
@@ -204,7 +205,8 @@ def _watch(folder: RunFolder, tell: Tell | None) -> tuple[tuple[str, ...], str, 
     try:
         return _follow(folder, tell)
     except BaseException:  # Ctrl-C: nothing may go on in a folder that is about to be removed
-        folder.stop_request.touch()
+        with suppress(VaibifyError):
+            ask_to_stop(folder)
         deadline = time.monotonic() + _STOP_SECONDS
         while not is_ended(folder) and time.monotonic() < deadline:
             time.sleep(0.05)

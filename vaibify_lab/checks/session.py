@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from vaibify_lab.checks.exchange import Report, read_reports, read_status
-from vaibify_lab.core.errors import CannotCheck, DiskFull
+from vaibify_lab.core import disk
 from vaibify_lab.core.facts import CategoryResult, TestResult
 from vaibify_lab.core.model import Category, TestSuite
 
@@ -42,8 +41,7 @@ def prepare(exchange: Path) -> None:
     try:
         (exchange / f"{_PLUGIN}.py").write_bytes(plugin)
     except OSError as error:
-        kind = DiskFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else CannotCheck
-        raise kind(f"the tests cannot be prepared: {error.strerror}", where=str(exchange)) from None
+        raise disk.failure(error, "the tests cannot be prepared", str(exchange)) from None
 
 
 def script(commands: Sequence[Command], exchange: str) -> str:

@@ -71,6 +71,7 @@ class StepReport:
     sealed: bool = False
     enabled: bool = True
     in_pinned_image: bool = False
+    tests_due: bool = False
     ended: str | None = None
     tested: str | None = None
     signed: str | None = None

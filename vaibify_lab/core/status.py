@@ -14,7 +14,7 @@ from vaibify_lab.core.graph import workflow_order
 from vaibify_lab.core.model import CATEGORIES, Step, Workflow
 from vaibify_lab.core.paths import shown
 from vaibify_lab.core.report import Reason, RunState, StepReport, TestState
-from vaibify_lab.core.verification import of_category, of_person
+from vaibify_lab.core.verification import are_due, of_category, of_person
 from vaibify_lab.core.world import Live, World
 
 
@@ -44,7 +44,8 @@ class _Look:
         marker = self.facts.markers.get(self.step.slug)
         tests = {name: of_category(self.step, name, marker, self.world) for name in CATEGORIES}
         states = [state for state, _ in tests.values()]
-        reasons += [reason for _, why in tests.values() for reason in why]
+        why_tests = [reason for _, why in tests.values() for reason in why]
+        reasons += why_tests
         unit = _unit_test(states)
         if unit == "none" and not self.step.no_tests:
             reasons.append(_NO_TESTS)
@@ -80,6 +81,7 @@ class _Look:
             sealed=bool(passed and passed.sealed),
             enabled=self.step.enabled,
             in_pinned_image=_in_pinned_image(passed, self.world),
+            tests_due=run == "current" and are_due(why_tests),
             ended=record.ended if isinstance(record, RunRecord) else None,
             tested=marker.when if isinstance(marker, TestMarker) else None,
             signed=signed.entries[-1].when if isinstance(signed, SignOffs) else None,

@@ -18,6 +18,7 @@ from vaibify_lab.files.tree import Tree
 
 RECORDS, MARKERS, SIGN_OFFS = "records", "test_markers", "sign_offs"
 LOCAL = ".vaibify/local"
+DRAFTS = f"{LOCAL}/drafts"
 _KINDS = (RECORDS, MARKERS, SIGN_OFFS)
 _LIMIT = 16 * 2**20
 _SUFFIX = ".json"

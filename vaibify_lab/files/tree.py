@@ -9,7 +9,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from vaibify_lab.core.errors import UnsafePath
@@ -37,10 +37,19 @@ class Tree:
     Every operation opens its way down from the root without following a link in any component,
     and raises `UnsafePath` where one stands. Errors of the operating system become errors of ours:
     `MissingFile` for what cannot be read, `DiskFull` or `CannotCheck` for what cannot be written.
+
+    Parameters
+    ----------
+    root : Path
+    drafts : str, optional
+        A folder of the tree where files lie that are not whole yet, so that a death leaves none of
+        them where somebody would take it along; made when it is needed. Else they lie beside the
+        file that they become.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, drafts: str | None = None) -> None:
         self.root = Path(root).resolve()
+        self._drafts = drafts
 
     def open_file(self, path: str) -> int:
         """Return a read-only descriptor of a regular file; the caller closes it.
@@ -82,13 +91,14 @@ class Tree:
         temporary = f".vaibify-{secrets.token_hex(8)}.tmp"
         with writing(path), self._making(path) as (directory, name):
             _require_replaceable(directory, name, path)
-            try:
-                _fill(directory, temporary, data, mode)
-                os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
-            except BaseException:
-                with suppress(OSError):
-                    os.unlink(temporary, dir_fd=directory)
-                raise
+            with self._draft_folder(directory) as place:
+                try:
+                    _fill(place, temporary, data, mode, heir(directory))
+                    os.rename(temporary, name, src_dir_fd=place, dst_dir_fd=directory)
+                except BaseException:
+                    with suppress(OSError):
+                        os.unlink(temporary, dir_fd=place)
+                    raise
 
     def make_directory(self, path: str) -> None:
         """Create a directory and those above it; one that exists is left as it is."""
@@ -177,6 +187,18 @@ class Tree:
             self._unmake(made)
             raise
 
+    @contextmanager
+    def _draft_folder(self, directory: int) -> Iterator[int]:
+        """Give the open folder for a file that becomes one of ``directory`` by a rename."""
+        with ExitStack() as stack:
+            place = directory
+            if self._drafts is not None:
+                with suppress(OSError):  # a link, another disk, nothing to write: beside it then
+                    found = stack.enter_context(Descent(self.root)).enter(self._drafts, made=[])
+                    same = os.fstat(found).st_dev == os.fstat(directory).st_dev
+                    place = found if same and os.access(".", os.W_OK, dir_fd=found) else directory
+            yield place
+
     def _unmake(self, made: list[str]) -> None:
         with suppress(OSError), Descent(self.root) as descent:
             for path in reversed(made):
@@ -184,9 +206,9 @@ class Tree:
                 os.rmdir(name, dir_fd=descent.enter(parent))
 
 
-def _fill(directory: int, name: str, data: bytes, mode: int) -> None:
+def _fill(directory: int, name: str, data: bytes, mode: int, owner: tuple[int, int] | None) -> None:
     with os.fdopen(os.open(name, _NEW, mode, dir_fd=directory), "wb", buffering=0) as file:
-        if (owner := heir(directory)) is not None:
+        if owner is not None:
             os.fchown(file.fileno(), *owner)
         rest = memoryview(data)
         while rest:

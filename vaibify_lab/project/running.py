@@ -7,6 +7,7 @@ from typing import Any
 
 from vaibify_lab.core.errors import NotPassed, RunInProgress, VaibifyError
 from vaibify_lab.files.factstore import LOCAL
+from vaibify_lab.runs.explain import tail
 from vaibify_lab.runs.history import damage, find_run
 from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow, read_events, run_folders
 from vaibify_lab.runs.live import current_run, is_ended, is_gone, unfinished
@@ -26,18 +27,21 @@ def begin(opened: Opened, options: RunOptions, person: str) -> RunFolder:
 
 def events_of(folder: RunFolder) -> Iterator[dict[str, Any] | None]:
     """Yield a run's events to its end; None whenever nothing is new."""
+    after = 0
     for event in follow(folder):
         yield event
         if event is None and is_gone(folder):
-            for last in read_events(folder):
-                if last["event"] in ENDINGS:
-                    return
-            if text := damage(folder):
-                yield {"event": "warning", "text": text, "sequence": 0}
-            yield {"event": "runComplete", "outcome": "interrupted", "steps": {}, "sequence": 0}
+            rest = read_events(folder, after)  # what it said between our look and its death
+            yield from rest
+            if not rest or rest[-1]["event"] not in ENDINGS:
+                if text := damage(folder):
+                    yield {"event": "warning", "text": text, "sequence": 0}
+                yield _loss(folder)
             return
-        if event is not None and event["event"] in ENDINGS:
-            return
+        if event is not None:
+            after = event["sequence"]
+            if event["event"] in ENDINGS:
+                return
 
 
 def kept(opened: Opened) -> list[RunFolder]:
@@ -96,3 +100,11 @@ def refusal(event: dict[str, Any]) -> VaibifyError:
     error.code = str(event.get("code", "refused"))
     error.exit_code = int(event.get("exit_code", 1))
     return error
+
+
+def _loss(folder: RunFolder) -> dict[str, Any]:
+    """Return the end of a run that has none, with its runner's last words where it had any."""
+    lines = tail(folder.path / "runner.log").strip().splitlines()
+    said = f": {lines[-1][:300]}" if lines else ""
+    lost = {"outcome": "interrupted", "steps": {}, "text": f"the run lost its runner{said}"}
+    return {"event": "runComplete", "sequence": 0, **lost}

@@ -11,9 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from vaibify_lab.core.disk import of_the_disk
 from vaibify_lab.core.errors import PreflightFailed, UsageError, VaibifyError
 from vaibify_lab.engines.scratch import remove_tree
 from vaibify_lab.envelope.environment import EnvironmentFile
+from vaibify_lab.files.factstore import DRAFTS
 from vaibify_lab.files.gitconfig import GitConfig
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs import enveloping, turning
@@ -54,7 +56,7 @@ class Runner:
     def main(self) -> int:
         """Run; return 0 when everything asked for passed."""
         self._mind_signals()
-        lock = RunLock(Tree(self.root))
+        lock = RunLock(Tree(self.root, DRAFTS))
         try:
             lock.acquire({"run_id": self.folder.run_id, "person": self.person, "since": now()})
             try:
@@ -96,7 +98,7 @@ class Runner:
         recover(opened, self.journal)
         opened.tree.write(CURRENT, self.folder.run_id.encode("ascii") + b"\n")
         _prune(self.root, self.folder)
-        was_green = turning.all_are_green(opened)  # before its steps are queued
+        was_green = turning.were_green(opened)  # before its steps are queued
         look = opened.look(self.options.workflow)
         planned = self._plan(look)
         pinned = enveloping.read_environment(opened)
@@ -120,6 +122,7 @@ class Runner:
         if context.is_sealed() and not prevents(engine, "read"):
             text = "sealed, but here a step can read the rest of the repository by absolute path"
             self.journal.write("warning", text=f"{text}: nothing is proven")
+        turning.begin(opened, was_green)
         outcomes = self._walk(context, planned)
         self._envelope(opened, was_green)
         opened.cache.save()
@@ -137,10 +140,14 @@ class Runner:
         self.journal.write("preparing", text=text)
 
     def _plan(self, look: Look) -> tuple[Planned, ...]:
-        selection, plot_only = self.options.selection, self.options.plot_only
-        attended = self.options.interactive or self.options.tests_only
+        options = self.options
         planned = plan(
-            look.workflow, look.reports, selection, plot_only=plot_only, attended=attended
+            look.workflow,
+            look.reports,
+            options.selection,
+            plot_only=options.plot_only,
+            attended=options.interactive or options.tests_only,
+            tests=options.tests,
         )
         if not look.workflow.steps:
             text, action = "the workflow has no step", "add one to listSteps"
@@ -156,7 +163,7 @@ class Runner:
     ) -> None:
         """Say what is wrong before anything runs; the first error refuses the run."""
         asked = self.options.steps  # one that cannot be run is refused, not passed over
-        slugs = [one.slug for one in planned if one.action != "skip" or one.slug in asked]
+        slugs = [one.slug for one in planned if not one.is_idle or one.slug in asked]
         facts = engine_facts(opened, self.options, pinned)
         inspection = inspect(opened, look, facts, self.options.steps)
         findings = preflight(inspection, slugs)
@@ -225,17 +232,23 @@ def main() -> None:
     code = 1
     try:
         code = Runner(folder).main()
+    except VaibifyError as error:  # the journal, which would have said it, cannot be written
+        sys.exit(str(error))
     except BaseException as error:
         _last_words(folder, error)
+        if (told := of_the_disk(error)) is not None:
+            sys.exit(str(told))
         raise
     sys.exit(code)
 
 
 def _last_words(folder: RunFolder, error: BaseException) -> None:
     """Tell the readers that the runner itself failed, so that nobody waits for it."""
+    told = of_the_disk(error)
+    code, text = (told.code, str(told)) if told else ("internal", f"the runner failed: {error!r}")
     with suppress(OSError):
         line: dict[str, Any] = {"event": "runRefused", "sequence": 10**9, "time": time.time()}
-        line |= {"code": "internal", "text": f"the runner failed: {error!r}", "exit_code": 1}
+        line |= {"code": code, "text": text, "exit_code": 1}
         with folder.journal.open("ab") as file:
             file.write(json.dumps(line).encode() + b"\n")
 

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Callable, Iterable
 from typing import Literal
 
-from vaibify_lab.core.errors import InvalidFile, MissingFile, UnsafePath, VaibifyError
+from vaibify_lab.core.errors import InvalidFile, MissingFile, NotPassed, UnsafePath, VaibifyError
 from vaibify_lab.core.model import Workflow
 from vaibify_lab.core.paths import shown
 from vaibify_lab.envelope import environment
@@ -16,6 +16,7 @@ from vaibify_lab.envelope.host_binaries import capture_host_binaries
 from vaibify_lab.envelope.lock_compile import compile_lock
 from vaibify_lab.envelope.manifest import format_manifest
 from vaibify_lab.files.hashing import hash_many
+from vaibify_lab.runs.aside import left_aside
 from vaibify_lab.runs.look import LOCK
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.reach import Reach
@@ -80,7 +81,10 @@ def write_manifest(opened: Opened) -> int:
     ------
     MissingFile, UnsafePath, InvalidFile
         Naming the first file that is missing, is or lies below a link, or holds an LFS pointer.
+    NotPassed
+        A run was cut off: what it left half made is nobody's output.
     """
+    _require_cleared(opened)
     workflows = [opened.workflow(path) for path in opened.workflow_paths()]
     hashes: dict[str, str] = {}
     for path, state in hash_many(opened.tree, manifested(opened, workflows)).items():
@@ -155,6 +159,14 @@ def read_environment(opened: Opened) -> EnvironmentFile | None:
 
 def _epoch(opened: Opened) -> int:
     return opened.repository.snapshot().commit_time or EPOCH_WITHOUT_COMMIT
+
+
+def _require_cleared(opened: Opened) -> None:
+    for aside in () if opened.local_is_tracked() else left_aside(opened.tree):
+        settled = aside.is_empty() or (aside.fault() is None and aside.is_settled())
+        if not settled:
+            text = f"a run was cut off: the outputs of {aside.slug} from before it lie there"
+            raise NotPassed(text, where=aside.folder, action="jupyter vaibify run puts them back")
 
 
 def _refused(path: str, kind: str, detail: str) -> VaibifyError:

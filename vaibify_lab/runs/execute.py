@@ -39,13 +39,14 @@ class Scheduler:
     _order: TopologicalSorter[str] = field(init=False)
     _ready: ReadySteps = field(init=False)
     _for_persons: ReadySteps = field(init=False)
+    _alone: set[str] = field(default_factory=set)  # steps of which the tests alone are run
     _running: dict[Future[StepOutcome], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         steps = self.context.workflow.by_slug
         self._waiting = {one.slug: one for one in self.planned}
         self._folders = {
-            one.slug: () if one.action == "skip" else writable_folders(steps[one.slug])
+            one.slug: () if one.is_idle else writable_folders(steps[one.slug])
             for one in self.planned
         }
         self._ready, self._for_persons = ReadySteps(self._folders), ReadySteps(self._folders)
@@ -97,23 +98,38 @@ class Scheduler:
         return slug if slug is not None else self._for_persons.take()
 
     def _settles(self, step: Step) -> bool:
-        """Tell whether there is nothing to run; then the step has its outcome."""
-        context, slug = self.context, step.slug
+        """Tell whether there is nothing to run, not even tests; then the step has its outcome."""
+        slug = step.slug
         planned = self._waiting.pop(slug)
-        if planned.action == "skip":
+        if planned.is_idle:
             return self._end(slug, "skipped", planned.why)
-        if context.stopping.is_set():
+        if self.context.stopping.is_set():
             return self._end(slug, "interrupted", "the run was stopped before it began")
-        stopped = [one for one in step.parents if self.outcomes.get(one) in _STOPS]
-        if stopped and not context.options.tests_only:
-            text = f"upstream step {stopped[0]!r} {_participle(self.outcomes[stopped[0]])}"
-            return self._end(slug, "blocked", text)
-        if planned.action == "if-needed" and self._why_needed(step) is None:
-            return self._end(slug, "skipped", "what it consumes is what it last consumed")
-        if step.interactive and not (context.options.interactive or context.options.tests_only):
+        if (why := self._why_blocked(step)) is not None:
+            return self._end(slug, "blocked", why)
+        if self._is_current(step, planned):
+            if not planned.tests_due:
+                return self._end(slug, "skipped", "what it consumes is what it last consumed")
+            self._alone.add(slug)
+        elif step.interactive and not self._is_attended():
             text = f"needs a person, and nobody is there; {on_a_terminal(slug)}"
             return self._end(slug, "blocked", text, "needs-person")
         return False
+
+    def _is_current(self, step: Step, planned: Planned) -> bool:
+        """Tell whether a step that is to be looked at needs no run of its own."""
+        if planned.action == "if-needed":
+            return self._why_needed(step) is None
+        return planned.action == "skip"
+
+    def _why_blocked(self, step: Step) -> str | None:
+        stopped = [one for one in step.parents if self.outcomes.get(one) in _STOPS]
+        if not stopped or self.context.options.tests_only:
+            return None
+        return f"upstream step {stopped[0]!r} {_participle(self.outcomes[stopped[0]])}"
+
+    def _is_attended(self) -> bool:
+        return self.context.options.interactive or self.context.options.tests_only
 
     def _nests(self, step: Step) -> bool:
         mine = self._folders[step.slug]
@@ -153,10 +169,11 @@ class Scheduler:
         return None if isinstance(found, FactFault) else found
 
     def _one(self, step: Step) -> StepOutcome:
-        """Run one step and its tests; called in a thread of its own."""
+        """Run one step and its tests, or those alone; called in a thread of its own."""
         write = self.context.journal.write
         try:
-            outcome = self._made(step)
+            alone = self.context.options.tests_only or step.slug in self._alone
+            outcome = self._tests(step, "passed") if alone else self._made(step)
         except VaibifyError as error:
             outcome = "failed"
             write("stepFail", step=step.slug, code=error.code, text=str(error), outcome=outcome)
@@ -165,8 +182,6 @@ class Scheduler:
 
     def _made(self, step: Step) -> StepOutcome:
         options = self.context.options
-        if options.tests_only:
-            return self._tests(step, "passed")
         if options.twice and not step.interactive:
             return self._twice(step)
         return self._once(step, tests=options.tests)

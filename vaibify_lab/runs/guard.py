@@ -178,17 +178,14 @@ class Guard:
         return any(path == one or (one[-1] == "/" and path.startswith(one)) for one in self.mine)
 
     def _is_hosts(self, path: str) -> bool:
-        """Tell whether the host may have written a file of .vaibify: a fact, or half of one."""
-        if path.endswith(".tmp") and path.rpartition("/")[2].startswith(".vaibify-"):
-            return True
+        """Tell whether the host may have written a file of .vaibify: a fact."""
         own = (f"{_VAIBIFY}/{kind}/{self.context.workflow.stem}/" for kind in (RECORDS, MARKERS))
         return path.startswith(tuple(own))
 
     def _tell_of_sign_off(self, path: str) -> None:
         """Name a sign-off that changed: by a person, or by a step that nothing keeps from it."""
-        if not path.endswith(".tmp"):
-            text = f"ran while the sign-off {shown(path)} changed: make sure that a person did it"
-            self.context.journal.write("warning", step=self.step.slug, text=text, path=path)
+        text = f"ran while the sign-off {shown(path)} changed: make sure that a person did it"
+        self.context.journal.write("warning", step=self.step.slug, text=text, path=path)
 
     def _not_ignored(self, paths: list[str]) -> tuple[str, ...]:
         """Return the paths that git does not ignore; all of them where it cannot say any more."""

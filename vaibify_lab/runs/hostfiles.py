@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from vaibify_lab.core.errors import CannotCheck, DiskFull
-from vaibify_lab.core.paths import shown
+from vaibify_lab.core import disk
 
 
 @contextmanager
@@ -16,7 +14,4 @@ def os_errors(where: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            text = "cannot be written: no space is left"
-            raise DiskFull(text, where=shown(where), action="free some space") from error
-        raise CannotCheck(f"cannot be written: {error.strerror}", where=shown(where)) from error
+        raise disk.failure(error, "cannot be written", where) from error

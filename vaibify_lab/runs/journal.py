@@ -6,7 +6,6 @@ only what ends in a line feed.
 
 from __future__ import annotations
 
-import errno
 import os
 import threading
 import time
@@ -17,8 +16,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from vaibify_lab.core import jsonio
-from vaibify_lab.core.errors import CannotCheck, DiskFull
+from vaibify_lab.core import disk, jsonio
+from vaibify_lab.core.errors import CannotCheck
 from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.runs.events import parse_event
 
@@ -140,9 +139,7 @@ class JournalWriter:
 
 
 def _failure(error: OSError, folder: RunFolder) -> CannotCheck:
-    kind = DiskFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else CannotCheck
-    text = f"the journal of the run cannot be written: {error.strerror}"
-    return kind(text, where=str(folder.journal), action="free some space")
+    return disk.failure(error, "the journal of the run cannot be written", str(folder.journal))
 
 
 def read_events(folder: RunFolder, after: int = 0) -> list[dict[str, Any]]:

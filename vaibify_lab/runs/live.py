@@ -17,17 +17,22 @@ from vaibify_lab.runs.processes import ProcessId
 CURRENT = f"{LOCAL}/current"
 ACKNOWLEDGED = "acknowledged"
 _PIECE = 64 * 1024
-_WORDS = {"waiting": "waits for a person", "paused": "waits for a person, and is paused,"}
+_WORDS = {
+    "testing": "is running",
+    "waiting": "waits for a person",
+    "paused": "waits for a person, and is paused,",
+}
 _LIVE: dict[str, LiveState] = {
     "queued": "queued",
     "running": "running",
+    "testing": "running",
     "waiting": "waiting",
     "paused": "waiting",
 }
 _ENDS = frozenset({"stepPass", "stepFail", "stepBlocked", "stepSkipped", "stepSettled"})
 _BEGINS = {
     "stepStarted": "running",
-    "testsStarted": "running",
+    "testsStarted": "testing",
     "stepWaiting": "waiting",
     "stepPaused": "paused",
     "stepResumed": "waiting",
@@ -48,8 +53,9 @@ class Unfinished:
 
     @property
     def begun(self) -> list[str]:
-        """The steps that had begun, and not ended."""
-        return [slug for slug, state in self.states.items() if state != "queued"]
+        """The steps that had begun, and not ended; those whose tests had are none of them."""
+        found = self.states.items()
+        return [slug for slug, state in found if state not in ("queued", "testing")]
 
     @property
     def alive(self) -> bool | None:
@@ -142,7 +148,8 @@ def live_of(root: Path, stem: str) -> Mapping[str, Live]:
             text = f"{_WORDS.get(state, f'is {state}')} in run {run_id}{place}"
             found[slug] = Live(_LIVE[state], run_id, text, paused=state == "paused")
         elif state != "queued":
-            text = f"run {run_id} lost its runner before the step ended"
+            what = "its tests" if state == "testing" else "the step"
+            text = f"run {run_id} lost its runner before {what} ended"
             aside = f"{LOCAL}/aside/{run_id}/{stem}/{slug}"
             if (root / aside).is_dir():
                 text += f"; its old outputs lie in {aside} and the next run restores them"

@@ -22,7 +22,7 @@ from vaibify_lab.envelope import manifest
 from vaibify_lab.envelope.manifest import Manifest
 from vaibify_lab.files import signing
 from vaibify_lab.files.clone import CloneCheck
-from vaibify_lab.files.factstore import LOCAL, FactStore
+from vaibify_lab.files.factstore import DRAFTS, LOCAL, FactStore
 from vaibify_lab.files.git import Repository
 from vaibify_lab.files.statcache import StatCache, default_store
 from vaibify_lab.files.tree import Tree
@@ -57,7 +57,7 @@ class Opened:
 
     def __init__(self, start: Path, *, cached: bool = True) -> None:
         self.repository = Repository.find(start)
-        self.tree = Tree(self.repository.root)
+        self.tree = Tree(self.repository.root, DRAFTS)
         store = default_store(self.repository.root) if cached else None
         self.cache = StatCache(self.tree, store)
         self.observer = Observer(self.tree, self.repository, self.cache)

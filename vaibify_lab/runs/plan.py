@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from vaibify_lab.core.errors import UnknownStep, UsageError
@@ -30,11 +30,18 @@ class Planned:
 
     ``run``: whatever its state. ``if-needed``: decided when its parents have ended, by comparing
     what it would consume with what its last passed run consumed (early cut-off). ``skip``: not.
+    ``tests_due``: where it is not run, its tests are, which have not seen the bytes that are there.
     """
 
     slug: str
     action: Action
     why: str
+    tests_due: bool = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing of the step is run, not even its tests."""
+        return self.action == "skip" and not self.tests_due
 
 
 def plan(
@@ -43,6 +50,7 @@ def plan(
     selection: Selection,
     *,
     plot_only: bool = False,
+    tests: bool = True,
     attended: bool = True,
 ) -> tuple[Planned, ...]:
     """Return every step that the selection touches, parents first.
@@ -81,7 +89,8 @@ def plan(
         elif wanted[slug] == "run":
             planned.append(Planned(slug, "run", _why_asked(selection, slug)))
         else:
-            planned.append(_if_needed(slug, by_slug[slug]))
+            due = tests and selection.mode == "stale" and by_slug[slug].tests_due
+            planned.append(replace(_if_needed(slug, by_slug[slug]), tests_due=due))
     fit = [slug for slug in by_slug if _unfit(workflow.by_slug[slug], plot_only) is None]
     return _without_idle_ends(workflow, planned, frozenset(fit))
 
@@ -138,7 +147,7 @@ def _without_idle_ends(
         moved = any(action.get(parent, "skip") != "skip" for parent in parents)
         if one.action == "skip" and moved and one.slug in fit:
             action[one.slug] = "if-needed"
-            found.append(Planned(one.slug, "if-needed", "waits for what its parents make"))
+            found.append(replace(one, action="if-needed", why="waits for what its parents make"))
         else:
             found.append(one)
     return tuple(found)

@@ -13,8 +13,9 @@ from vaibify_lab.core.facts import FactFault, RunRecord
 from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.runs.aside import Aside, left_aside, remove_empty
+from vaibify_lab.runs.clearing import clear, drop_drafts
 from vaibify_lab.runs.journal import JournalWriter, each_event, now, shown_time
-from vaibify_lab.runs.live import Unfinished, unfinished
+from vaibify_lab.runs.live import Unfinished, current_run, unfinished
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.stopping import end_leftovers
 
@@ -42,6 +43,9 @@ def recover(opened: Opened, journal: JournalWriter) -> None:
     for aside in left_aside(opened.tree):
         _restore(aside, journal)
     remove_empty(opened.tree)
+    drop_drafts(opened.tree)
+    if (last := current_run(opened.tree.root)) is not None:
+        clear(last)
     if lost is not None:
         _record_loss(opened, lost, journal)
 
@@ -77,7 +81,10 @@ def _restore(aside: Aside, journal: JournalWriter) -> None:
 
 
 def _record_loss(opened: Opened, run: Unfinished, journal: JournalWriter) -> None:
-    """Write the records that the lost runner could not: its steps were interrupted."""
+    """Write the records that the lost runner could not: its steps were interrupted.
+
+    A step of which it ran the tests alone has lost those, which its marker does not have.
+    """
     running = run.begun
     try:
         workflow = opened.workflow(str(run.started.get("workflow", "")))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from vaibify_lab.core import jsonio
-from vaibify_lab.core.errors import CannotCheck, DiskFull, ToolFailed
+from vaibify_lab.core import disk, jsonio
+from vaibify_lab.core.errors import CannotCheck, ToolFailed
 from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.explain import tail
@@ -82,5 +81,4 @@ def _spawn(folder: RunFolder) -> subprocess.Popen[bytes]:
                 start_new_session=True,
             )
     except OSError as error:
-        kind = DiskFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else CannotCheck
-        raise kind(f"cannot start the runner: {error.strerror}", where=str(path)) from None
+        raise disk.failure(error, "cannot start the runner", str(path)) from None

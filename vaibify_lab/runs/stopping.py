@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
+from vaibify_lab.core import disk
 from vaibify_lab.core.errors import CannotCheck, NotPassed
 from vaibify_lab.engines.base import Handle
 from vaibify_lab.runs.engine_choice import engine_of
-from vaibify_lab.runs.hostfiles import os_errors
 from vaibify_lab.runs.journal import RunFolder
-from vaibify_lab.runs.live import Unfinished, unfinished
+from vaibify_lab.runs.live import Unfinished, runner_in, unfinished
 from vaibify_lab.runs.opened import Opened
 
 _ENDING_SECONDS = 15.0
@@ -29,12 +31,31 @@ def stop(opened: Opened, run_id: str | None = None) -> RunFolder:
     if run_id is not None and (run is None or run.folder.run_id != run_id):
         raise NotPassed(f"run {run_id} is not in progress")
     if run is not None and run.alive is not False:
-        with os_errors(str(run.folder.stop_request)):
-            run.folder.stop_request.touch()
+        ask_to_stop(run.folder)
         return run.folder
     if run is None or not end_leftovers(run):
         raise NotPassed("there is no run in progress")
     return run.folder
+
+
+def ask_to_stop(folder: RunFolder) -> None:
+    """Ask a run to stop; where the disk has no room for the request, a signal must do.
+
+    Raises
+    ------
+    DiskFull, CannotCheck
+        It cannot be asked.
+    """
+    try:
+        folder.stop_request.touch()
+    except OSError as error:
+        runner = runner_in(folder)
+        with suppress(OSError):
+            if runner is not None and runner.alive():
+                os.kill(runner.pid, signal.SIGTERM)
+                return
+        text = "the run cannot be asked to stop"
+        raise disk.failure(error, text, str(folder.stop_request)) from None
 
 
 def end_leftovers(run: Unfinished) -> list[str]:

@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.report import all_green
+from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.runs import enveloping
 from vaibify_lab.runs.opened import Opened
 
+TURNING = f"{LOCAL}/turning"
 
-def all_are_green(opened: Opened) -> bool:
-    """Tell whether every step of every workflow of the repository is green."""
+
+def were_green(opened: Opened) -> bool:
+    """Tell whether all was green before what is about to be done, envelope and all."""
+    return _all_are_green(opened) and not _was_cut_off(opened)
+
+
+def begin(opened: Opened, before: bool) -> None:
+    """Note that all may turn green now: after a death the next to come here writes the envelope."""
+    if not before:
+        opened.tree.write(TURNING, b"")
+
+
+def _was_cut_off(opened: Opened) -> bool:
+    """Tell whether somebody died between the last turn to green and the envelope."""
+    return not opened.local_is_tracked() and opened.tree.lstat(TURNING) is not None
+
+
+def _all_are_green(opened: Opened) -> bool:
     paths = opened.workflow_paths()
     return bool(paths) and all(_is_green(opened, path) for path in paths)
 
@@ -28,8 +48,11 @@ def envelope_if_turned_green(opened: Opened, before: bool) -> bool:
     Called at the end of a run or a sign-off *made here*. The lock is left alone: making it anew
     would make stale what has just become green. Returns whether the envelope was written.
     """
-    if before or not all_are_green(opened):
-        return False
-    enveloping.write_environment(opened)
-    enveloping.write_manifest(opened)
-    return True
+    turned = not before and _all_are_green(opened)
+    if turned:
+        enveloping.write_environment(opened)
+        enveloping.write_manifest(opened)
+    if not before:
+        with suppress(VaibifyError):
+            opened.tree.remove(TURNING)
+    return turned

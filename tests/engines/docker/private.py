@@ -86,7 +86,7 @@ class PrivateEngine:
     def start(self) -> None:
         """Start it, or start it anew."""
         self._tell("start")
-        wait_for(self._answers, 60)
+        wait_for(self.answers, 60)
 
     def kill(self) -> None:
         """Kill it; what it started goes on."""
@@ -106,7 +106,8 @@ class PrivateEngine:
         self._manager.stdin.flush()
         assert self._manager.stdout.readline() == f"{word} done\n".encode()
 
-    def _answers(self) -> bool:
+    def answers(self) -> bool:
+        """Tell whether it answers."""
         try:
             client = docker.DockerClient(base_url=self.url, timeout=5)
             return bool(client.ping())

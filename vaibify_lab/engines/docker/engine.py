@@ -18,10 +18,11 @@ from vaibify_lab.engines.docker.config import STATE
 from vaibify_lab.engines.docker.daemon import Daemon
 from vaibify_lab.engines.docker.handle import DockerHandle, EndedHandle
 from vaibify_lab.engines.docker.owner import Owner, owner_inside, owner_of
-from vaibify_lab.engines.docker.probe import Probe, kept_or_made, probe, require_fit
+from vaibify_lab.engines.docker.probe import PROBE, Probe, kept_or_made, probe, require_fit
 from vaibify_lab.engines.docker.starting import Starting
 from vaibify_lab.engines.docker.terminal import DockerTerminal
 from vaibify_lab.engines.docker.watch import Watch
+from vaibify_lab.engines.orphans import orphans
 
 
 class DockerEngine:
@@ -170,7 +171,11 @@ class DockerEngine:
         return probe(self._daemon, self._about, self._image, beside, inside, owner[0])
 
     def _sweep(self) -> None:
-        """Remove containers of steps that are on record as ended: their engine had been away."""
+        """Remove containers of steps that are on record as ended: their engine had been away.
+
+        And those that asked what the engine gives, for somebody who died before the answer.
+        """
+        self._let_go(orphans(self._daemon.labelled(PROBE)))
         for container, state in self._daemon.labelled(STATE).items():
             if state_files.ended(Path(state)) is not None:
                 self._let_go([container])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from vaibify_lab.engines.base import Ended
@@ -23,7 +24,8 @@ class DockerHandle:
         """Ask the step to end, kill all its processes after ``grace`` seconds. Idempotent."""
         if self._watch.ended is not None:
             return
-        (self._state / "stop").touch()
+        with suppress(OSError):  # on a full disk the watch alone must know
+            (self._state / "stop").touch()
         self._watch.stop(max(0.0, grace))
 
     def pause(self) -> None:

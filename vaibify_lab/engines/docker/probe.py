@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from threading import Timer
 
-from vaibify_lab.core import jsonio
+from vaibify_lab.core import disk, jsonio
 from vaibify_lab.core.errors import EngineUnfit, InvalidFile, ToolMissing, VaibifyError
 from vaibify_lab.engines.base import Resources
 from vaibify_lab.engines.docker.config import LABEL, PROCESSES, Order, config_of
@@ -23,6 +23,7 @@ from vaibify_lab.engines.docker.daemon import STREAMS, Daemon
 from vaibify_lab.engines.docker.inspected import About, Container, Image, Mount
 from vaibify_lab.engines.docker.mounts import TEMPORARY, WORKSPACE
 from vaibify_lab.engines.local import processes
+from vaibify_lab.engines.orphans import asker
 from vaibify_lab.engines.scratch import remove_tree
 from vaibify_lab.files.cachefile import cache_folder, load_cache, save_cache
 
@@ -145,15 +146,12 @@ def probe(
         The image has no bash.
     EngineUnfit
         The engine cannot run the image.
+    DiskFull, CannotCheck
+        The folder cannot be made.
     """
     token = secrets.token_hex(16)
-    (place / "out" / "kept").mkdir(parents=True)
-    (place / "tmp").mkdir()
-    (place / "token").write_text(token)
-    if os.geteuid() == 0:
-        for one in ("out", "out/kept", "tmp"):
-            os.chown(place / one, host_uid, -1)
     try:
+        _lay_out(place, token, host_uid)
         ended, out = _run(daemon, _order(place, image, owner), about)
         return _judged(place, token, host_uid, ended, out)
     except EngineUnfit as refusal:
@@ -163,6 +161,20 @@ def probe(
         raise found from None
     finally:
         remove_tree(str(place))
+
+
+def _lay_out(place: Path, token: str, host_uid: int) -> None:
+    remove_tree(str(place))  # somebody may have died here
+    try:
+        (place / "out" / "kept").mkdir(parents=True)
+        (place / "tmp").mkdir()
+        (place / "token").write_text(token)
+        if os.geteuid() == 0:
+            for one in ("out", "out/kept", "tmp"):
+                os.chown(place / one, host_uid, -1)
+    except OSError as error:
+        text = "no folder to try the container engine in"
+        raise disk.failure(error, text, str(place)) from None
 
 
 def _order(place: Path, image: Image, owner: tuple[int, int]) -> Order:
@@ -181,7 +193,7 @@ def _order(place: Path, image: Image, owner: tuple[int, int]) -> Order:
         owner=owner,
         network=False,
         resources=Resources(memory_megabytes=MEGABYTES),
-        labels={PROBE: str(os.getpid())},
+        labels={PROBE: asker()},
         log_limit=2**20,
     )
 

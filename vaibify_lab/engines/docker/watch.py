@@ -120,12 +120,17 @@ class Watch:
             self._settle(ended)
 
     def _settle(self, ended: Ended) -> None:
-        """Put the end on record, and only then let go of the container."""
+        """Put the end on record, and only then let go of the container.
+
+        Where somebody deleted the place for it nobody will look for the container there either.
+        """
+        kept = False
         try:
             state_files.write_ended(self._begun.state, ended)
         except VaibifyError as error:
             ended = replace(ended, detail=_joined(ended.detail, f"not on record: {error}"))
-        else:
+            kept = self._begun.state.is_dir()
+        if not kept:
             with suppress(EngineLost, EngineUnfit):
                 self._daemon.remove(self._begun.container)
         remove_tree(str(self._begun.scratch))
@@ -214,7 +219,7 @@ class Watch:
         if last.status == "created":
             return Ended(None, lost=True, detail="its container was made and never started")
         starved = processes.out_of_memory_kills() > self._begun.kills
-        stopped = (self._begun.state / "stop").exists()
+        stopped = self._deadline is not None or (self._begun.state / "stop").exists()
         last = self._with_late_flag(last, starved or (last.exit_code == KILLED and not stopped))
         return self._ended_as(last, starved=starved, stopped=stopped)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from vaibify_lab.core.errors import CannotCheck, ImageRefused
 from vaibify_lab.core.paths import shown
 from vaibify_lab.engines.image.client import asking
+from vaibify_lab.engines.orphans import asker, orphans
 
 if TYPE_CHECKING:
     from docker import APIClient
@@ -81,6 +82,7 @@ def ask_image(
 
 @contextmanager
 def _made(client: APIClient, image: str, command: list[str], network: bool) -> Iterator[str]:
+    _remove_orphans(client)
     host = client.create_host_config(
         network_mode="bridge" if network else "none",
         cap_drop=["ALL"],
@@ -88,13 +90,22 @@ def _made(client: APIClient, image: str, command: list[str], network: bool) -> I
         pids_limit=512,
         log_config=cast(Any, _LOG),  # the client takes a dictionary too
     )
-    options: dict[str, Any] = {"labels": {LABEL: "1"}, "working_dir": "/", "host_config": host}
+    options: dict[str, Any] = {"labels": {LABEL: asker()}, "working_dir": "/", "host_config": host}
     made = client.create_container(image, entrypoint=command, user="0:0", **options)
     try:
         yield str(made["Id"])
     finally:
         with _quietly():  # it must not hide the first reason
             client.remove_container(made["Id"], force=True, v=True)
+
+
+def _remove_orphans(client: APIClient) -> None:
+    """Remove the containers of those who died before they had their answer."""
+    with _quietly():
+        found = client.containers(all=True, filters={"label": LABEL})
+        labelled = {str(one["Id"]): str((one.get("Labels") or {}).get(LABEL)) for one in found}
+        for one in orphans(labelled):
+            client.remove_container(one, force=True, v=True)
 
 
 @contextmanager

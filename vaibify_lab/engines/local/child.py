@@ -18,6 +18,9 @@ RESET = (
     signal.SIGTERM,
     signal.SIGCHLD,
 )
+# bubblewrap takes the end of what it waits on for a go: the step must not begin when its supervisor
+# died. ``-p``: no start-up file of the step's is read twice.
+GATE = ("-p", "-c", 'go=$0; read -r _ <&$go || exit 127; exec "$@" {go}<&-')
 
 
 class Child:
@@ -83,7 +86,7 @@ def _limit(order: Order, supervisor: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if order.memory:
         resource.setrlimit(resource.RLIMIT_AS, (order.memory, order.memory))
-    if processes.LINUX and not order.sandbox:  # bubblewrap sees to it itself
+    if processes.LINUX:
         processes.prctl(processes.PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != supervisor:
         os._exit(127)
@@ -121,7 +124,7 @@ def _listen(name: str) -> int:
 
 
 def _become_sandboxed(order: Order, waiting: int, report: int) -> None:
-    """Run bubblewrap, which waits as well, with all namespaces and mounts made.
+    """Run bubblewrap; the step waits within, with all namespaces and mounts made.
 
     Its options go by descriptor, for others could read them in ``ps``.
     """
@@ -129,10 +132,10 @@ def _become_sandboxed(order: Order, waiting: int, report: int) -> None:
     os.write(options, b"".join(os.fsencode(one) + b"\0" for one in order.sandbox[1:]))
     os.lseek(options, 0, os.SEEK_SET)
     front = [order.sandbox[0], "--args", str(options)]
-    for option, handle in (("--json-status-fd", report), ("--block-fd", waiting)):
+    for handle in (report, waiting):
         os.set_inheritable(handle, True)
-        front += [option, str(handle)]
-    os.execve(front[0], [*front, "--", *order.program], {"PATH": os.defpath})  # noqa: S606
+    front += ["--json-status-fd", str(report), "--", order.bash, *GATE, str(waiting)]
+    os.execve(front[0], [*front, *order.program], {"PATH": os.defpath})  # noqa: S606
 
 
 def _words(error: OSError) -> str:

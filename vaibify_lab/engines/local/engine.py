@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import subprocess
@@ -11,15 +10,17 @@ import time
 from pathlib import Path
 from typing import Any, Literal
 
-from vaibify_lab.core.errors import CannotCheck, DiskFull, ToolFailed, ToolMissing
+from vaibify_lab.core import disk
+from vaibify_lab.core.errors import DiskFull, ToolFailed, ToolMissing, VaibifyError
 from vaibify_lab.engines import vetting
 from vaibify_lab.engines.base import ON_STOP, PROMPT, Isolation, Launch
 from vaibify_lab.engines.local import bubblewrap, relay, start, terminal, tiers
 from vaibify_lab.engines.local.environment import minimal, search_path
-from vaibify_lab.engines.local.handle import LocalHandle, Supervisor
+from vaibify_lab.engines.local.handle import LocalHandle, Supervisor, scratch_of
 from vaibify_lab.engines.local.order import Order, dump
 from vaibify_lab.engines.local.python import PythonEnvironment, environment_for
 from vaibify_lab.engines.local.terminal import LocalTerminal
+from vaibify_lab.engines.scratch import remove_tree
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/shm")  # noqa: S108
 OWN_TERMINAL = "/dev/tty"  # whose it is depends on who opens it
@@ -93,15 +94,20 @@ class LocalEngine:
         launch = vetting.vetted(launch)
         bash = self._bash()
         vetting.lay_read_only(launch, by_link=self.tier != "bwrap")
-        order = self._order(launch, bash, _make_scratch(launch.state))
-        record = _start_supervisor(order, launch.state)
-        return LocalHandle(launch.state, Supervisor.parse(record), launched_here=True)
+        scratch = scratch_of(launch.state)
+        try:
+            _make(scratch)
+            record = _start_supervisor(self._order(launch, bash, scratch), launch.state)
+        except VaibifyError:
+            remove_tree(str(scratch))
+            raise
+        return LocalHandle(launch.state, Supervisor.parse(record), trusted=True)
 
     def find(self, state: Path) -> LocalHandle | None:
         """Find a step by its state folder; None if it was never started."""
         until = time.monotonic() + APPEARING
         while not (state / "supervisor.json").exists():
-            if not _scratch(state).exists() or time.monotonic() > until:
+            if not scratch_of(state).exists() or time.monotonic() > until:
                 return None
             time.sleep(0.01)
         return LocalHandle.found(state)
@@ -145,6 +151,7 @@ class LocalEngine:
             sandbox=bubblewrap.options(launch, self.python, environment, temporary)
             if sandboxed
             else [],
+            bash=bash,
             landlock=granted if self.tier == "landlock" else [],
             deny_tcp=not launch.network,
             terminals=terminal.SOCKET if launch.for_terminals else "",
@@ -157,20 +164,12 @@ class LocalEngine:
         return [str(self.python.python), "-I", "-S", script, bash, PROMPT]
 
 
-def _scratch(state: Path) -> Path:
-    return state.with_name(f"{state.name}.scratch")
-
-
-def _make_scratch(state: Path) -> Path:
+def _make(scratch: Path) -> None:
     """Make the folder beside the state that becomes the step's /tmp."""
-    scratch = _scratch(state)
     try:
         (scratch / "tmp" / "home").mkdir(mode=0o700, parents=True)
     except OSError as error:
-        kind = DiskFull if error.errno in (errno.ENOSPC, errno.EDQUOT) else CannotCheck
-        text = f"no temporary folder for the step: {error.strerror}"
-        raise kind(text, where=str(scratch)) from None
-    return scratch
+        raise disk.failure(error, "no temporary folder for the step", str(scratch)) from None
 
 
 def _start_supervisor(order: Order, state: Path) -> bytes:

@@ -12,6 +12,7 @@ from vaibify_lab.core.errors import CannotCheck, InvalidFile
 from vaibify_lab.engines import state_files
 from vaibify_lab.engines.base import Ended
 from vaibify_lab.engines.local import freezer, processes
+from vaibify_lab.engines.scratch import remove_tree
 
 SCRIPT = b"/engines/local/start.py\0"
 ROUNDS = 20  # of killing: a process may have forked while we looked
@@ -48,6 +49,11 @@ class Supervisor:
         return not processes.LINUX or SCRIPT in processes.command(self.pid)
 
 
+def scratch_of(state: Path) -> Path:
+    """Return the folder beside a step's state that holds its /tmp; no other step has that one."""
+    return state.with_name(f"{state.name}.scratch")
+
+
 class LocalHandle:
     """A step of the local engine.
 
@@ -57,21 +63,25 @@ class LocalHandle:
         The folder that the step was launched with.
     supervisor : Supervisor or None
         Who watches it; None when the record is damaged.
-    launched_here : bool
-        The record came from the supervisor itself. One that was read from disk may be a step's
-        work (where nothing keeps a step from writing there): then no process is killed by it.
+    trusted : bool
+        The record is the supervisor's: by its pipes processes are known that may be killed.
     """
 
-    def __init__(self, state: Path, supervisor: Supervisor | None, *, launched_here: bool) -> None:
+    def __init__(self, state: Path, supervisor: Supervisor | None, *, trusted: bool) -> None:
         self._state = state
         self._supervisor = supervisor
-        self._launched_here = launched_here
+        self._trusted = trusted
 
     @classmethod
     def found(cls, state: Path) -> LocalHandle:
-        """Return the handle of a step that another process launched."""
-        supervisor = Supervisor.parse(state_files.small(state / "supervisor.json"))
-        return cls(state, supervisor, launched_here=False)
+        """Return the handle of a step that another process launched.
+
+        Where nothing keeps a step from writing its own record, it can kill whatever that could
+        name anyway, for it runs as the same user; another user's record is not trusted.
+        """
+        record = state / "supervisor.json"
+        supervisor = Supervisor.parse(state_files.small(record))
+        return cls(state, supervisor, trusted=_is_own(record))
 
     def poll(self) -> Ended | None:
         """Return how it ended, or None while its supervisor runs. Never blocks."""
@@ -114,8 +124,9 @@ class LocalHandle:
             text = "the machine was started anew while the step ran"
             return Ended(None, lost=True, detail=text)
         killed = 0
-        if self._launched_here and processes.LINUX:
-            killed = _kill_holders(self._supervisor.pipes)
+        if self._trusted and processes.LINUX:
+            killed = _kill_all(self._supervisor.pipes, scratch_of(self._state))
+        remove_tree(str(scratch_of(self._state)))
         text = f"the step's supervisor was killed or failed{self._last_words()}"
         return Ended(None, lost=True, detail=text, leftover_processes=killed)
 
@@ -128,11 +139,22 @@ class LocalHandle:
         return f": {lines[-1][:200]}" if lines else ""
 
 
-def _kill_holders(pipes: frozenset[str]) -> int:
-    """Kill the processes that hold a step's output open; return how many there were."""
+def _is_own(path: Path) -> bool:
+    try:
+        return path.lstat().st_uid == os.geteuid()
+    except OSError:
+        return False
+
+
+def _kill_all(pipes: frozenset[str], scratch: Path) -> int:
+    """Kill the processes of a step that nobody watches any more; return how many there were.
+
+    They hold its output open, or have its temporary folder in their environment.
+    """
     killed: set[int] = set()
     for _ in range(ROUNDS):
-        left = processes.holders(pipes)
+        left = processes.holders(pipes) | processes.with_variable(f"TMPDIR={scratch / 'tmp'}")
+        left -= {os.getpid()}
         killed |= left
         for pid in left:
             processes.send(pid, signal.SIGKILL)

@@ -31,6 +31,8 @@ class Order:
         Bytes of address space for each process; 0 where there is no limit.
     sandbox : list of str
         bubblewrap's program and options, else empty.
+    bash : str
+        Absolute path of the bash that waits in the sandbox until the step may begin.
     landlock : list of str
         Further paths to grant (the scratch folder, devices); empty: no Landlock.
     deny_tcp : bool
@@ -41,6 +43,7 @@ class Order:
     """
 
     __slots__ = (
+        "bash",
         "deny_tcp",
         "directory",
         "environment",
@@ -67,6 +70,7 @@ class Order:
         log_limit: int,
         memory: int = 0,
         sandbox: list[str],
+        bash: str = "",
         landlock: list[str],
         deny_tcp: bool = False,
         terminals: str = "",
@@ -80,6 +84,7 @@ class Order:
         self.log_limit = log_limit
         self.memory = memory
         self.sandbox = sandbox
+        self.bash = bash
         self.landlock = landlock
         self.deny_tcp = deny_tcp
         self.terminals = terminals

@@ -104,6 +104,16 @@ def holders(links: frozenset[str]) -> set[int]:
     }
 
 
+def with_variable(variable: str) -> set[int]:
+    """Return the living processes that were started with an environment variable (Linux)."""
+    wanted = os.fsencode(variable)
+    return {
+        int(name)
+        for name in os.listdir("/proc")
+        if name.isdigit() and wanted in _environment(name) and start_time(int(name))
+    }
+
+
 def out_of_memory_kills() -> int:
     """Return how often this machine's kernel has killed for want of memory since it started."""
     try:
@@ -148,6 +158,14 @@ def _links(folder: str) -> set[str]:
     except OSError:
         return found
     return found
+
+
+def _environment(name: str) -> list[bytes]:
+    """Return the variables that a process was started with; nothing of one that is not ours."""
+    try:
+        return _read(f"/proc/{name}/environ").split(b"\0")
+    except OSError:
+        return []
 
 
 def _ask(command: list[str]) -> str:

@@ -6,7 +6,6 @@ the base Python with ``-S``, because the environment's own would run every ``.pt
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import re
@@ -20,7 +19,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from packaging.utils import canonicalize_name
 
-from vaibify_lab.core.errors import CannotCheck, DiskFull
+from vaibify_lab.core import disk
 from vaibify_lab.engines.local import uvtool
 
 MARKER = "vaibify-complete"
@@ -46,10 +45,8 @@ def ensure(place: Path, lock: bytes, python: str, progress: Callable[[str], None
             if not whole(place):
                 _make(place, lock, python, progress)
     except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise DiskFull("the Python environment could not be made", where=str(place)) from None
-        text = f"the Python environment cannot be made: {error.strerror}"
-        raise CannotCheck(text, where=str(error.filename or place)) from None
+        text = "the Python environment cannot be made"
+        raise disk.failure(error, text, str(error.filename or place)) from None
 
 
 def whole(place: Path) -> bool:

@@ -65,3 +65,6 @@ def test_a_step_under_which_the_tree_changes_never_passes(ground: Ground, change
     assert not made.steps()["evil"].green
     assert made.steps()["evil"].run != "current"
     assert named in told(made, ran, "evil")
+    if ground.image is not None:
+        label = f"label=org.vaibify.lab.run={ran.folder.run_id}"
+        assert subprocess.check_output(["docker", "ps", "-aq", "--filter", label]) == b""

@@ -120,12 +120,17 @@ class Watch:
             self._settle(ended)
 
     def _settle(self, ended: Ended) -> None:
-        """Put the end on record, and only then let go of the container."""
+        """Put the end on record, and only then let go of the container.
+
+        Where somebody deleted the place for it nobody will look for the container there either.
+        """
+        kept = False
         try:
             state_files.write_ended(self._begun.state, ended)
         except VaibifyError as error:
             ended = replace(ended, detail=_joined(ended.detail, f"not on record: {error}"))
-        else:
+            kept = self._begun.state.is_dir()
+        if not kept:
             with suppress(EngineLost, EngineUnfit):
                 self._daemon.remove(self._begun.container)
         remove_tree(str(self._begun.scratch))

@@ -119,5 +119,6 @@ class Played:
 
 
 def _forget(truth: Truth) -> None:
+    checks.wait_until_idle(truth)  # who is still at work writes
     shutil.rmtree(truth.made.root)
     log_of(truth).unlink(missing_ok=True)

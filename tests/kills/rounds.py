@@ -132,6 +132,8 @@ class Round:
         Victims(self.truth, front.pid, self.ground.engine).kill(victims)
         if victims == "front":
             checks.wait_until_idle(self.truth)
+        elif "front" in victims or victims == "all":  # a runner that had said nothing goes on
+            checks.wait_until_idle(self.truth, b"vaibify_lab.runs.child")
         if "engine" in victims:
             time.sleep(self._chance.uniform(0.0, 2.0))
             self.ground.mend()

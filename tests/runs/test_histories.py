@@ -308,7 +308,7 @@ def test_both_branches_of_a_merge_reran_a_step(chain: Made) -> None:
     assert report.reasons[0].code == "record-unusable"
     assert "conflict markers" in report.reasons[0].text
     path = ".vaibify/records/workflow/make.json"
-    assert report.reasons[0].action == f"git checkout --ours {path}, or run the step again"
+    assert report.reasons[0].action == f"git checkout --ours -- {path}, or run the step again"
     conflicted = chain.read(path)
     git(chain.root, "checkout", "--ours", path)
     git(chain.root, "add", "-A")

@@ -11,7 +11,8 @@ from tests.kit import Made, git
 from tests.server.addresses import ADDRESSES
 from tests.server.client import Client
 
-MAY = {"container", "reproductions", "reruns", "reviews", "manifest/verify", "runs/x", "jobs/x"}
+MAY = {"container", "reproductions", "reruns", "reviews", "manifest/verify", "verify"}
+MAY |= {"runs/x", "jobs/x"}
 
 
 @pytest.fixture

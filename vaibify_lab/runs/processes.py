@@ -9,6 +9,7 @@ import subprocess
 import sys
 import uuid
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from vaibify_lab.files.cachefile import cache_folder
@@ -49,10 +50,13 @@ class ProcessId:
         return self.boot == _boot_id() and _started(self.pid) == self.started
 
 
-@functools.cache
 def machine_id() -> str:
     """Return a name for this machine and user that says nothing else about them."""
-    path = cache_folder() / "vaibify_lab" / "machine"
+    return _kept_id(cache_folder() / "vaibify_lab" / "machine")
+
+
+@functools.cache
+def _kept_id(path: Path) -> str:
     try:
         text = path.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError):

@@ -91,6 +91,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in ELSEWHERE.items():
             patch.setenv(name, value)
+        patch.delenv("COLUMNS", raising=False)
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         yield read(states.build(folder / "project").root)
 

@@ -53,6 +53,7 @@ class Played:
         truth = self._copy("count")
         assert apart(truth, self.scene.act(truth), Fault(10**9)) in (0, 1)
         changes = int(log_of(truth).read_text().rpartition("CHANGES ")[2])
+        checks.wait_until_idle(truth)  # what it started writes
         _forget(truth)
         return changes
 
@@ -119,6 +120,5 @@ class Played:
 
 
 def _forget(truth: Truth) -> None:
-    checks.wait_until_idle(truth)  # who is still at work writes
     shutil.rmtree(truth.made.root)
     log_of(truth).unlink(missing_ok=True)

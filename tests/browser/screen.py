@@ -31,7 +31,7 @@ def has_state(panel: Locator, step: str, state: str) -> None:
     expect(panel.get_by_role("option", name=pattern)).to_have_count(1)
 
 
-def told(page: Page, text: str) -> None:
+def told(page: Page, text: str | re.Pattern[str]) -> None:
     """Wait until the person was told that; what was said stays in the notification centre."""
     page.locator(".jp-Notification-Status").click()
     expect(page.get_by_text(text).first).to_be_visible()

@@ -124,11 +124,20 @@ SEEN = """() => {
 REACHABLE = "button:not(:disabled), a[href], select, summary, [tabindex='0']"
 
 
+def _settled(page: Page, wanted: Locator) -> None:
+    """Wait until the panel's parts have come, each when the server has answered for it."""
+    seen: list[int] = []
+    while len(seen) < 5 or len(set(seen[-5:])) > 1:
+        seen.append(wanted.count())
+        page.wait_for_timeout(400)
+
+
 def test_the_keyboard_reaches_everything_and_the_focus_is_seen(page: Page, lab: Lab) -> None:
     panel = opened(page, lab)
     panel.get_by_role("heading", name="Project").click()
     expect(panel.get_by_role("button", name="Verify")).to_be_visible()
     wanted = panel.locator(REACHABLE).filter(visible=True)
+    _settled(page, wanted)
     panel.get_by_role("button", name="Look again").focus()
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Tab")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.screen import has_state, open_lab, open_panel
+from tests.browser.screen import has_state, open_lab, open_panel, told
 from tests.browser.server import Lab
 from tests.containers import bare, client, engine_room, registry, unique  # noqa: F401
 from tests.kit import CHAIN, CHAIN_FILES, Made
@@ -44,7 +44,7 @@ def test_a_build_is_watched_cancelled_and_done_and_no_run_begins_beside_it(
     panel.get_by_role("heading", name="Project").click()
     expect(log).to_contain_text("begun")
     panel.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_text("the image is being built, begun by").first).to_be_attached()
+    told(page, "the image is being built, begun by")
     panel.get_by_role("button", name="Cancel the build").click()
     expect(panel.get_by_text("cancelled; nothing was pinned")).to_be_visible()
 

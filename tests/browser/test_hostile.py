@@ -113,6 +113,7 @@ def test_what_others_wrote_is_text_everywhere_in_the_panel(
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text(PLOT)
     expect(dialog).to_contain_text(MARKUP[:40])
+    expect(dialog.get_by_role("radio").first).to_be_focused()
     page.keyboard.press("Escape")
     panel.get_by_role("listbox").press("r")
     page.locator(".jp-Notification-Status").click()

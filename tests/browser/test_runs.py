@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import server
 from tests.browser.projects import gated
-from tests.browser.screen import has_state, open_lab, open_panel
+from tests.browser.screen import has_state, open_lab, open_panel, told
 from tests.browser.server import Lab
 from tests.kit import Made
 
@@ -110,8 +110,7 @@ def test_a_second_run_is_refused_with_who_runs_and_since_when(
     project = lab.ask("vaibify/projects")["projects"][0]["id"]
     run = lab.ask(f"vaibify/projects/{project}/runs", "POST", {})["run_id"]
     panel.get_by_role("button", name="Run", exact=True).click()
-    said = page.get_by_text(re.compile(f"a run is in progress: {run}, started by Ada Test .* at 2"))
-    expect(said.first).to_be_attached()
+    told(page, re.compile(f"a run is in progress: {run}, started by Ada Test .* at 2"))
     lab.ask(f"vaibify/projects/{project}/runs/{run}", "DELETE")
     page.unroute("**/file-status")
     has_state(panel, "Draw", "interrupted")

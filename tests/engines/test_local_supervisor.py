@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -236,3 +237,19 @@ def test_the_kernel_s_counter_is_read() -> None:
 
 def test_this_kernel_offers_landlock() -> None:
     assert landlock.version() >= 1
+
+
+def test_a_process_that_ends_while_it_is_looked_at_has_no_children(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    listed = os.listdir
+
+    def gone(path: str) -> list[str]:  # as /proc answers in that moment
+        if path == f"/proc/{ended.pid}/task":
+            raise ProcessLookupError(errno.ESRCH, "No such process", path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "listdir", gone)
+    assert processes.descendants(ended.pid) == []

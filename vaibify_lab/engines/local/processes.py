@@ -131,7 +131,7 @@ def _children(pid: int) -> list[int]:
             for task in os.listdir(f"/proc/{pid}/task")
             for child in _read(f"/proc/{pid}/task/{task}/children").split()
         ]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # it may end while it is looked at
         return _children_by_parent(pid) if start_time(pid) else []
 
 

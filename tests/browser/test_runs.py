@@ -103,10 +103,11 @@ def test_a_server_that_is_restarted_finds_the_run_and_the_page_goes_on_with_it(
 def test_a_second_run_is_refused_with_who_runs_and_since_when(
     page: Page, lab: Lab, made: Made
 ) -> None:
+    page.route_web_socket(re.compile("events/subscribe"), lambda socket: None)  # hears nothing
     open_lab(page, lab)
     panel = open_panel(page)
     has_state(panel, "Draw", "never run")
-    page.route("**/file-status", lambda route: route.abort())  # it has not heard yet
+    page.route("**/file-status", lambda route: route.abort())  # nor when it asks
     project = lab.ask("vaibify/projects")["projects"][0]["id"]
     run = lab.ask(f"vaibify/projects/{project}/runs", "POST", {})["run_id"]
     panel.get_by_role("button", name="Run", exact=True).click()

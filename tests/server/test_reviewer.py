@@ -86,7 +86,7 @@ async def test_a_review_names_what_was_checked_of_which_bytes(client: Client, ma
     here = {
         "commit": git(made.root, "rev-parse", "HEAD").strip(),
         "manifest_sha256": hashlib.sha256((made.root / "MANIFEST.sha256").read_bytes()).hexdigest(),
-        "uncommitted": [],
+        "uncommitted": {},
     }
     review = found.json
     assert {key: review[key] for key in (*word, "format", "signed")} == {
@@ -107,7 +107,14 @@ async def test_a_review_names_what_was_checked_of_which_bytes(client: Client, ma
     made.write("out/a.txt", "longer\n")
     late = await client.post(address, word)
     assert (late.status, late.code) == (409, "stale")
-    assert (await client.get(address)).json["about"]["uncommitted"] == ["out/a.txt"]
+    digest = hashlib.sha256(b"longer\n").hexdigest()
+    assert (await client.get(address)).json["about"]["uncommitted"] == {"out/a.txt": digest}
+
+    await do("reproductions", {"skip": [2, 3]})
+    assert (await client.post(address, word)).status == 201
+    made.write("out/a.txt", "longer still\n")  # as uncommitted as before, and other bytes
+    later = await client.post(address, word)
+    assert (later.status, later.code) == (409, "stale")
     for fault in ({"verdict": "confirmed"}, {"text": " "}, {"by": " "}):
         asked = await client.post(address, {**word, **fault})
         assert (asked.status, asked.code) == (400, "usage"), fault

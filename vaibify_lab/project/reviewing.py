@@ -11,6 +11,7 @@ from vaibify_lab._version import __version__
 from vaibify_lab.core.errors import StaleCopy, UsageError
 from vaibify_lab.core.paths import shown
 from vaibify_lab.envelope.manifest import NAME as MANIFEST
+from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.project.signing import name_of
 from vaibify_lab.runs.journal import now
 from vaibify_lab.runs.opened import Opened
@@ -24,16 +25,20 @@ Check = Mapping[str, Any]
 
 
 def about(opened: Opened) -> dict[str, Any]:
-    """Return which commit and which manifest are here, and what differs from that commit."""
+    """Return which commit and which manifest are here, and the bytes that differ from that commit.
+
+    ``uncommitted`` maps a path to the SHA-256 of its bytes, None where it is no file any more.
+    """
     snapshot = opened.repository.snapshot()
     tracked = [path for path, (mode, _) in snapshot.index.items() if mode.startswith("10")]
     digest = None
     if opened.tree.lstat(MANIFEST) is not None:
         digest = hashlib.sha256(opened.tree.read(MANIFEST)).hexdigest()
+    dirty = hash_many(opened.tree, opened.observer.dirty(tracked))
     return {
         "commit": snapshot.commit,
         "manifest_sha256": digest,
-        "uncommitted": [shown(path) for path in opened.observer.dirty(tracked)],
+        "uncommitted": {shown(path): state.sha256 for path, state in dirty.items()},
     }
 
 

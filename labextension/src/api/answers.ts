@@ -230,7 +230,7 @@ export interface IJob {
 export interface IAbout {
   commit: string | null;
   manifest_sha256: string | null;
-  uncommitted: string[];
+  uncommitted: Record<string, string | null>;
 }
 
 export interface ITier {

@@ -8,7 +8,8 @@ const MOST = 20;
 /** Which bytes it was: the commit, the manifest, and what differs from the commit. */
 export function About(props: { about: IAbout; trans: TranslationBundle }): JSX.Element {
   const { trans } = props;
-  const { commit, manifest_sha256: manifest, uncommitted } = props.about;
+  const { commit, manifest_sha256: manifest } = props.about;
+  const uncommitted = Object.keys(props.about.uncommitted);
   const more = uncommitted.length - MOST;
   return (
     <dl className="vb-Facts">

@@ -1,9 +1,13 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { expect, test } from 'vitest';
+import type { IProjects } from '../src/api/answers';
 import { chosen } from '../src/model/choice';
 import { remedyOf } from '../src/panel/remedy';
 
-const found: any = { projects: ['a', 'b', 'c'].map(id => ({ id })), here: { projects: ['c'] } };
+const found = {
+  projects: ['a', 'b', 'c'].map(id => ({ id })),
+  here: { projects: ['c'] }
+} as unknown as IProjects;
 
 test('the open project stays, else the remembered one, else that of the folder, else the first', () => {
   expect(chosen(found, 'b', 'a')!.id).toBe('b');

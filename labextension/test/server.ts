@@ -1,8 +1,9 @@
 import { ServerConnection } from '@jupyterlab/services';
+import type { IFileStatus, IStep } from '../src/api/answers';
 
 /** A server that answers from a table; what was asked of it is kept. */
 export class FakeServer {
-  readonly asked: { method: string; path: string; tag: string | null; body: any }[] = [];
+  readonly asked: { method: string; path: string; tag: string | null; body: unknown }[] = [];
   readonly sockets: FakeSocket[] = [];
   answer: (path: string) => { status?: number; body?: unknown; tag?: string } = () => ({
     status: 404
@@ -16,13 +17,13 @@ export class FakeServer {
       baseUrl: 'http://localhost:1/user/ana/',
       wsUrl: 'ws://localhost:1/user/ana/',
       appendToken: false,
-      fetch: (request: any) => this.reply(request as Request),
+      fetch: (request: RequestInfo | URL) => this.reply(request as Request),
       WebSocket: class extends FakeSocket {
         constructor(url: string) {
           super(url);
           sockets.push(this);
         }
-      } as any
+      } as unknown as typeof WebSocket
     });
   }
 
@@ -65,7 +66,7 @@ export class FakeSocket {
 }
 
 /** A step as the server describes it. */
-export function step(slug: string, more: object = {}): any {
+export function step(slug: string, more: Partial<IStep> = {}): IStep {
   return {
     slug,
     name: slug,
@@ -90,7 +91,7 @@ export function step(slug: string, more: object = {}): any {
 }
 
 /** A `file-status` answer. */
-export function status(steps: any[], more: object = {}): any {
+export function status(steps: IStep[], more: Partial<IFileStatus> = {}): IFileStatus {
   return {
     id: 'p',
     workflow: 'workflow.json',

@@ -1,5 +1,5 @@
 // What jsdom lacks and Lumino or JupyterLab touch when they are imported.
-const world = globalThis as any;
+const world = globalThis as unknown as Record<string, unknown>;
 world.DragEvent ??= class DragEvent extends MouseEvent {};
 world.ResizeObserver ??= class {
   observe() {}
@@ -14,6 +14,6 @@ world.matchMedia ??= (media: string) => ({
   addListener() {},
   removeListener() {}
 });
-world.requestIdleCallback ??= (done: any) =>
+world.requestIdleCallback ??= (done: IdleRequestCallback) =>
   setTimeout(() => done({ didTimeout: false, timeRemaining: () => 50 }), 0);
 world.cancelIdleCallback ??= clearTimeout;

@@ -1,5 +1,6 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { expect, test } from 'vitest';
+import type { IStep } from '../src/api/answers';
 import { changes } from '../src/look/changes';
 import { badges, lookOf, states, type ILook } from '../src/look/states';
 import { status, step } from './server';
@@ -54,7 +55,7 @@ test('the badges are integrity, qualitative, quantitative, you, upstream', () =>
 
 test('what changed is said, and many changes are counted', () => {
   const old = status([step('a'), step('b', { green: true }), step('c'), step('d')]);
-  const say = (...steps: any[]): string => changes(old, status(steps), table, trans);
+  const say = (...steps: IStep[]): string => changes(old, status(steps), table, trans);
   expect(say(old.steps[0], old.steps[1])).toBe('');
   expect(say(step('a', { run: 'failed' }), step('b'))).toBe('a: failed; b: no longer verified');
   expect(say(step('a', { sUser: 'passed' }))).toBe('a: signed off');

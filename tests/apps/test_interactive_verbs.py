@@ -12,19 +12,13 @@ import pytest
 
 from tests.engines.conftest import running
 from tests.kit import Made
-from tests.runs.here import record, step
+from tests.runs.here import by_hand, record, step
 from tests.runs.test_interrupted import has, wait_for
 from vaibify_lab.runs.live import runner_in, unfinished
 
 from .front import SCRIPT, Done, Person, vaibify
 
-LOOK = step(
-    "Look",
-    "python3 mark.py {Step01.a}",
-    out="marks/m.txt",
-    bInteractive=True,
-    sDescription="Mark the outliers.",
-)
+LOOK = by_hand("python3 mark.py {Step01.a}")
 STEPS = [
     step("Make", "echo 1 > made/a.txt", out="made/a.txt"),
     LOOK,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.kit import Made
-from tests.runs.here import record, step
+from tests.runs.here import not_regular, record, step
 from tests.runs.test_writes import FILES, TARGETS
 
 from .ground import CONTAINERS, DONE, Ground, grounds, told
@@ -72,13 +72,7 @@ def test_a_step_in_the_root_is_kept_from_git_and_facts_and_told_by_the_rest(
 def test_an_output_that_is_no_regular_file_is_refused(ground: Ground, tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("1\n")
-    commands = {
-        "link": f"ln -s {secret} link/o.txt",
-        "fifo": "mkfifo fifo/o.txt",
-        "folder": "mkdir folder/o.txt",
-        "sparse": "truncate -s 1T sparse/o.txt",
-        "device": "mknod device/o.txt c 1 3",
-    }
+    commands = not_regular(secret)
     steps = [step(name, text, out=f"{name}/o.txt") for name, text in commands.items()]
     made = ground.made(steps, {f"{name}/o.txt": "old\n" for name in commands})
     ran = ground.run(made)

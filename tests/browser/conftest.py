@@ -11,6 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser import server
+from tests.browser.screen import fresh_page
+from tests.containers import bare, client, engine_room, registry, unique  # noqa: F401  fixtures
 
 expect.set_options(timeout=60_000)  # the machine is shared
 
@@ -38,14 +40,11 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A page in a fresh profile; nothing that runs in it may raise."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    context.set_default_timeout(60_000)
-    page = context.new_page()
     errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    yield page
-    raised = list(errors)  # what a closing page breaks off is nobody's mistake
-    context.close()
+    with fresh_page(browser) as page:
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        yield page
+        raised = list(errors)  # what a closing page breaks off is nobody's mistake
     assert raised == []
 
 

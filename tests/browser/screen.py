@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.server import Lab
+
+
+@contextmanager
+def fresh_page(browser: Browser) -> Iterator[Page]:
+    """Give a page in a fresh profile."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    context.set_default_timeout(60_000)
+    yield context.new_page()
+    context.close()
 
 
 def open_lab(page: Page, lab: Lab) -> None:

@@ -9,23 +9,20 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.screen import has_state, open_lab, open_panel, told
 from tests.browser.server import Lab
-from tests.containers import bare, client, engine_room, registry, unique  # noqa: F401
+from tests.containers import unique
 from tests.kit import CHAIN, CHAIN_FILES, Made
 
 pytestmark = pytest.mark.usefixtures("engine_room")
 
 
 @pytest.fixture
-def lab(engine_room: Any, lab: Lab) -> Lab:  # noqa: F811
+def lab(engine_room: Any, lab: Lab) -> Lab:
     """The server is started when the engine's address is in the environment."""
     return lab
 
 
 def test_a_build_is_watched_cancelled_and_done_and_no_run_begins_beside_it(
-    page: Page,
-    lab: Lab,
-    client: Any,  # noqa: F811
-    bare: str,  # noqa: F811
+    page: Page, lab: Lab, client: Any, bare: str
 ) -> None:
     made = Made.new(lab.root / "made", CHAIN, CHAIN_FILES)
     tag = next(one for one in client.inspect_image(bare)["RepoTags"] if "host:" in one)

@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.screen import has_state, open_lab, open_panel
 from tests.browser.server import Lab
 from tests.kit import Made
+from tests.runs.here import by_hand
 
 SHOWS = """text => {
     const buffer = jupyterapp.shell.currentWidget?.content?._term?.buffer.active ?? {length: 0};
@@ -17,15 +18,7 @@ SHOWS = """text => {
     return lines.some(line => line.translateToString().includes(text));
 }"""
 STEPS = [
-    {
-        "sName": "Look",
-        "sDescription": "Mark the outliers.",
-        "bInteractive": True,
-        "saDataCommands": ["vi marks/m.txt"],
-        "saDataFiles": ["marks/m.txt"],
-        "bNoInputData": True,
-        "bNoTests": True,
-    },
+    by_hand("vi marks/m.txt"),
     {
         "sName": "Use",
         "saDataCommands": ["wc -c < {Step01.m} > used/u.txt"],

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser import server
 from tests.browser.projects import gated
-from tests.browser.screen import has_state
+from tests.browser.screen import fresh_page, has_state
 
 EXPOSE = "--JupyterNotebookApp.expose_app_in_browser=True"
 OPEN = "vaibify:open"  # the panel's plugin is there
@@ -34,15 +34,12 @@ def classic(home: Path, tmp_path: Path) -> Iterator[server.Lab]:
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A page where nothing of ours may raise; Notebook itself does, also without us."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    context.set_default_timeout(60_000)
-    page = context.new_page()
     errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error.stack)))
-    page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
-    yield page
-    raised = [error for error in errors if "vaibify" in error]
-    context.close()
+    with fresh_page(browser) as page:
+        page.on("pageerror", lambda error: errors.append(str(error.stack)))
+        page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
+        yield page
+        raised = [error for error in errors if "vaibify" in error]
     assert raised == []
 
 

@@ -118,3 +118,20 @@ def step(name: str, *commands: str, out: Any = None, **more: Any) -> dict[str, A
     if "saInputDataFiles" not in more:
         value["bNoInputData"] = True
     return value | more
+
+
+def by_hand(command: str) -> dict[str, Any]:
+    """Return a step that a person does: ``Look``, whose output is ``marks/m.txt``."""
+    more = {"bInteractive": True, "sDescription": "Mark the outliers."}
+    return step("Look", command, out="marks/m.txt", **more)
+
+
+def not_regular(secret: Path) -> dict[str, str]:
+    """Return commands that leave ``NAME/o.txt`` as what no output may be, by their names."""
+    return {
+        "link": f"ln -s {secret} link/o.txt",
+        "fifo": "mkfifo fifo/o.txt",
+        "folder": "mkdir folder/o.txt",
+        "sparse": "truncate -s 1T sparse/o.txt",
+        "device": "mknod device/o.txt c 1 3",
+    }

@@ -15,7 +15,7 @@ import pytest
 from tests.engines.conftest import running
 from tests.engines.shells import SIZE, Shell
 from tests.kit import Made, git
-from tests.runs.here import TIERS, record, run_here, step
+from tests.runs.here import TIERS, by_hand, record, run_here, step
 from tests.runs.test_interrupted import ended, has, wait_for
 from vaibify_lab.ceremony.rerun import rerun
 from vaibify_lab.core.errors import NotPassed
@@ -23,13 +23,7 @@ from vaibify_lab.runs.journal import RunFolder, read_events
 from vaibify_lab.runs.live import runner_in
 from vaibify_lab.runs.options import RunOptions
 
-LOOK = step(
-    "Look",
-    "python3 mark.py {Step01.a}",
-    out="marks/m.txt",
-    bInteractive=True,
-    sDescription="Mark the outliers.",
-)
+LOOK = by_hand("python3 mark.py {Step01.a}")
 STEPS = [
     step("Make", "echo 1 > made/a.txt", out="made/a.txt"),
     LOOK,

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.kit import Made, git
-from tests.runs.here import TIERS, record, run_here, step
+from tests.runs.here import TIERS, not_regular, record, run_here, step
 
 ADD = 'echo "# bad" >> "$1" 2>/dev/null; echo 1 > o.txt\n'
 # step: what it writes, the reason's code where nothing denies it
@@ -301,11 +301,7 @@ def test_an_output_that_is_no_regular_file_is_refused_and_the_old_one_is_back(
     secret = tmp_path / "secret.txt"
     secret.write_text("1\n")
     commands = {
-        "link": f"ln -s {secret} link/o.txt",
-        "fifo": "mkfifo fifo/o.txt",
-        "folder": "mkdir folder/o.txt",
-        "sparse": "truncate -s 1T sparse/o.txt",
-        "device": "mknod device/o.txt c 1 3",
+        **not_regular(secret),
         "missing": "echo 1 > missing/p.txt",
         "inside": f"ln -s {secret} inside/a.txt; echo 1 > inside/b.txt",
         "empty": "true",

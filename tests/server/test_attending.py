@@ -10,19 +10,10 @@ from typing import Any
 import pytest
 
 from tests.kit import Made
+from tests.runs.here import by_hand
 from tests.server.client import Client
 
-STEPS = [
-    {
-        "sName": "Look",
-        "sDescription": "Mark the outliers.",
-        "bInteractive": True,
-        "saDataCommands": ["vi marks/m.txt"],
-        "saDataFiles": ["marks/m.txt"],
-        "bNoInputData": True,
-        "bNoTests": True,
-    }
-]
+STEPS = [by_hand("vi marks/m.txt")]
 
 
 @pytest.fixture

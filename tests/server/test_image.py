@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.contained.conftest import image  # noqa: F401
+from tests.contained.conftest import image  # noqa: F401  a fixture
 from tests.contained.pinned import Image, pin
 from tests.containers import bare, base, client, engine_room, python, registry  # noqa: F401
 from tests.kit import CHAIN, CHAIN_FILES, Made

@@ -8,17 +8,17 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from tests.kit import git
+from tests.serving import on_loopback
 from tests.trust.verdicts import Damage, Theirs, variables
 from vaibify_lab.envelope.lock_compile import this_platform
 
@@ -169,13 +169,8 @@ def index_for(projects: dict[str, Project]) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
+    with on_loopback(Handler) as url:
+        yield url
 
 
 def by_hand(projects: Sequence[tuple[Path, str | None]]) -> dict[Path, Theirs]:

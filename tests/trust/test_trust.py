@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.containers import Registry, base, client, engine_room, registry, shared  # noqa: F401
+from tests.containers import Registry
 from tests.trust import images, inside, integrity, packages, tallies
 from tests.trust.verdicts import Tally, variables
 
@@ -34,20 +34,13 @@ def test_ten_projects_and_pip(tmp_path: Path, seed: int) -> None:
 
 
 def test_ten_projects_and_docker(
-    tmp_path: Path,
-    seed: int,
-    client: Any,  # noqa: F811
-    registry: Registry,  # noqa: F811
+    tmp_path: Path, seed: int, client: Any, registry: Registry
 ) -> None:
     assert_agree(tallies.of_images(tmp_path, seed, 10, client, registry), seed, 10)
 
 
 def test_three_projects_and_pip_inside_the_image(
-    tmp_path: Path,
-    seed: int,
-    client: Any,  # noqa: F811
-    base: str,  # noqa: F811
-    shared: str,  # noqa: F811
+    tmp_path: Path, seed: int, client: Any, base: str, shared: str
 ) -> None:
     room = inside.Room(client, base, shared)
     with variables(PIP_NO_INDEX=None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -29,6 +30,8 @@ def counted() -> Iterator[Counter[str]]:
             if event == "call":
                 counts["calls"] += 1
 
+        gc.collect()  # what earlier tests left is not to end, and call, within the counting
+        gc.disable()
         threading.setprofile(note)
         sys.setprofile(note)
         try:
@@ -36,6 +39,7 @@ def counted() -> Iterator[Counter[str]]:
         finally:
             sys.setprofile(None)
             threading.setprofile(None)
+            gc.enable()
 
 
 def _counting(counts: Counter[str], name: str, real: Callable[..., Any]) -> Callable[..., Any]:

@@ -26,6 +26,8 @@ def open_lab(page: Page, lab: Lab) -> None:
     page.wait_for_function("window.jupyterapp !== undefined", timeout=120_000)
     page.evaluate("jupyterapp.restored")
     page.wait_for_selector("#jupyterlab-splash", state="detached")
+    # last of all it opens its launcher, which takes the focus from whoever has it
+    page.wait_for_function("document.activeElement.closest('.jp-Launcher')")
 
 
 def open_panel(page: Page) -> Locator:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.runs.here import OTHERS
 from vaibify_lab.engines.base import Ended, Handle, Launch
 from vaibify_lab.engines.local.engine import LocalEngine
 
 TIERS = ("bwrap", "landlock", "plain")
 PATIENCE = 60.0  # seconds; the machine may be busy with other tests
-# Nothing to tell, though another test may have had something killed for want of memory just then.
-NOTHING_TOLD = {"", "meanwhile this machine killed a process for want of memory"}
 
 
 def wait_for(happened: Callable[[], Any], seconds: float = PATIENCE) -> Any:
@@ -27,6 +26,13 @@ def wait_for(happened: Callable[[], Any], seconds: float = PATIENCE) -> Any:
         assert time.monotonic() < until, f"nothing within {seconds} s"
         time.sleep(0.005)
     return answer
+
+
+def plain(ended: Ended | None) -> Ended | None:
+    """Return it without the note that another test had this machine kill for want of memory."""
+    if ended is None:
+        return None
+    return replace(ended, detail=ended.detail.removesuffix(OTHERS).removesuffix("; "))
 
 
 def running(token: str) -> list[int]:

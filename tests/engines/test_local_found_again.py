@@ -20,7 +20,7 @@ from vaibify_lab.engines.base import Ended
 from vaibify_lab.engines.local import processes, start
 from vaibify_lab.engines.local.engine import LocalEngine
 
-from .conftest import Lab, running, wait_for
+from .conftest import Lab, plain, running, wait_for
 
 STARTER = """
 import sys, time
@@ -69,7 +69,7 @@ def test_d05_starter_killed_and_step_found_again(lab: Lab) -> None:
     assert handle is not None
     assert handle.poll() is None
     ended = wait_for(handle.poll)
-    assert ended == Ended(returncode=4, seconds=ended.seconds)
+    assert plain(ended) == Ended(returncode=4, seconds=ended.seconds)
     assert (state / "stdout").read_bytes() == b"".join(b"%d\n" % i for i in range(1, 51))
     assert (lab.tree / "out/done").exists()
 

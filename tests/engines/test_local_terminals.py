@@ -17,7 +17,7 @@ from vaibify_lab.core.errors import NotPassed
 from vaibify_lab.engines.base import Handle
 from vaibify_lab.engines.local import processes
 
-from .conftest import NOTHING_TOLD, Lab, running, wait_for
+from .conftest import Lab, plain, running, wait_for
 from .shells import SIZE, TICKING, Shell
 
 Wait = Callable[..., tuple[Handle, Path]]
@@ -52,7 +52,7 @@ def finish(handle: Handle) -> None:
     handle.stop()
     ended = wait_for(handle.poll)
     assert (ended.stopped, ended.lost) == (True, False)
-    assert ended.detail in NOTHING_TOLD
+    assert plain(ended).detail == ""
 
 
 def test_a_shell_is_where_the_step_is_and_may_what_it_may(lab: Lab, waiting: Wait) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import time
 from contextlib import suppress
 
 from filelock import FileLock, Timeout
@@ -11,9 +12,11 @@ from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import CannotCheck, RunInProgress, UnsafePath, VaibifyError
 from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.files.tree import Tree
+from vaibify_lab.runs.processes import ProcessId
 
 LOCKS = f"{LOCAL}/locks"
 _LOCK, _HOLDER = f"{LOCKS}/run.lock", f"{LOCKS}/run.json"
+_DYING = 2.0
 
 
 class RunLock:
@@ -41,12 +44,28 @@ class RunLock:
         if seen is not None and not stat.S_ISREG(seen.st_mode):
             raise UnsafePath("is not a regular file", where=_LOCK, action=f"rm -r {_LOCK}")
         try:
-            self._lock.acquire()
-        except Timeout:
-            raise self._refusal() from None
+            taken = self._take()
         except OSError as error:
             raise CannotCheck(f"cannot take the run lock: {error.strerror}", where=_LOCK) from None
-        self._tree.write(_HOLDER, jsonio.dumps(holder))
+        if not taken:
+            raise self._refusal()
+        mine = {"process": ProcessId.mine().to_json()}
+        self._tree.write(_HOLDER, jsonio.dumps(holder | mine))
+
+    def _take(self) -> bool:
+        """Try to take it; a holder that was killed may have threads that are still ending."""
+        until = time.monotonic() + _DYING
+        while True:
+            with suppress(Timeout):
+                self._lock.acquire()
+                return True
+            if not self._holder_is_dead() or time.monotonic() > until:
+                return False
+            time.sleep(0.02)
+
+    def _holder_is_dead(self) -> bool:
+        process = ProcessId.from_json(self._holder().get("process"))
+        return process is not None and process.alive() is False
 
     def release(self) -> None:
         """Let go."""

@@ -7,21 +7,20 @@ import subprocess
 import tarfile
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import docker
 import pytest
 
-from vaibify_lab.engines.base import Ended, Handle
+from vaibify_lab.engines.base import Handle
 from vaibify_lab.engines.docker.engine import DockerEngine
 
 from ..conftest import Lab
 from .private import PrivateEngine
 
 SCRIPT = Path(__file__).parents[3] / ".ci" / "engine"
-OTHERS = "meanwhile this machine killed a process for want of memory"
 SMALL = ("bash", "cat", "chmod", "head", "ls", "mkdir", "seq", "sleep", "touch")
 
 
@@ -37,13 +36,6 @@ class ContainerLab(Lab):
     def name(self, step: int) -> str:
         """Return the name of a step's container."""
         return f"vaibify-{self.run_id}-step{step}"
-
-
-def plain(ended: Ended | None) -> Ended | None:
-    """Return it without the note that another test had this machine kill for want of memory."""
-    if ended is None:
-        return None
-    return replace(ended, detail=ended.detail.removesuffix(OTHERS).removesuffix("; "))
 
 
 @pytest.fixture(scope="session")

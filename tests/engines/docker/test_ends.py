@@ -16,8 +16,8 @@ from vaibify_lab.engines.base import Ended, Resources, bash_script
 from vaibify_lab.engines.docker.engine import DockerEngine
 from vaibify_lab.engines.docker.inspected import Container
 
-from ..conftest import wait_for
-from .conftest import OTHERS, ContainerLab, Make, plain
+from ..conftest import OTHERS, plain, wait_for
+from .conftest import ContainerLab, Make
 
 EAT = "python3 -c 'b = []\nwhile True: b.append(bytearray(10_000_000))'"
 LITTLE = Resources(memory_megabytes=64)

@@ -15,8 +15,8 @@ from vaibify_lab.engines.base import Ended
 from vaibify_lab.engines.docker import watch
 from vaibify_lab.engines.docker.engine import DockerEngine
 
-from ..conftest import wait_for
-from .conftest import ContainerLab, plain
+from ..conftest import plain, wait_for
+from .conftest import ContainerLab
 from .private import PrivateEngine
 
 Start = Callable[..., PrivateEngine]

@@ -19,8 +19,8 @@ from vaibify_lab.engines.docker.config import container_name
 from vaibify_lab.engines.docker.daemon import Daemon
 from vaibify_lab.engines.docker.engine import DockerEngine
 
-from ..conftest import wait_for
-from .conftest import ContainerLab, plain
+from ..conftest import plain, wait_for
+from .conftest import ContainerLab
 
 STARTER = """
 import sys, time

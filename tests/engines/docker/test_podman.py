@@ -14,8 +14,8 @@ from vaibify_lab.core.errors import RunInProgress
 from vaibify_lab.engines.base import Ended, Resources
 from vaibify_lab.engines.docker.engine import DockerEngine
 
-from ..conftest import wait_for
-from .conftest import SCRIPT, ContainerLab, plain
+from ..conftest import plain, wait_for
+from .conftest import SCRIPT, ContainerLab
 from .private import PrivateEngine
 
 

@@ -13,9 +13,9 @@ import pytest
 from vaibify_lab.core.errors import EngineUnfit, NotPassed
 from vaibify_lab.engines.base import Handle
 
-from ..conftest import running, wait_for
+from ..conftest import plain, running, wait_for
 from ..shells import SIZE, TICKING, Shell
-from .conftest import ContainerLab, plain
+from .conftest import ContainerLab
 from .test_podman import pod  # noqa: F401  a fixture
 
 

@@ -1,0 +1,60 @@
+"""The lock of a repository's runs when its holder was killed and something of it is still there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from vaibify_lab.core.errors import RunInProgress
+from vaibify_lab.files.tree import Tree
+from vaibify_lab.runs.lock import RunLock
+
+WHO = {"run_id": "r1", "person": "Ada", "since": "noon"}
+
+
+def descriptor_of(path: Path) -> int:
+    """Return this process's descriptor of a file that it has open."""
+    mine = [one for one in Path("/proc/self/fd").iterdir() if one.exists()]
+    return next(int(one.name) for one in mine if os.readlink(one) == str(path))
+
+
+def killed_holder(root: Path, lingers: float) -> int:
+    """Kill a process that held the lock; what it forked holds the descriptor for a while longer."""
+    held, told = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        lock = RunLock(Tree(root))
+        lock.acquire(WHO)
+        os.dup(descriptor_of(root / ".vaibify/local/locks/run.lock"))
+        child = os.fork()
+        if child == 0:
+            time.sleep(lingers)
+            os._exit(0)
+        os.write(told, b"%d\n" % child)
+        time.sleep(600)
+    child = int(os.read(held, 20))
+    os.close(held)
+    os.close(told)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return child
+
+
+def test_what_a_killed_holder_still_holds_for_a_moment_is_waited_for(tmp_path: Path) -> None:
+    killed_holder(tmp_path, 0.3)
+    lock = RunLock(Tree(tmp_path))
+    lock.acquire(WHO)
+    lock.release()
+
+
+def test_what_goes_on_after_its_holder_was_killed_refuses_the_next(tmp_path: Path) -> None:
+    child = killed_holder(tmp_path, 600)
+    try:
+        with pytest.raises(RunInProgress, match="a run is in progress: r1, started by Ada at noon"):
+            RunLock(Tree(tmp_path)).acquire(WHO)
+    finally:
+        os.kill(child, signal.SIGKILL)

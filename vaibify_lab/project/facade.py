@@ -14,7 +14,9 @@ from vaibify_lab.ceremony.rerun import Rerun, Tell, rerun
 from vaibify_lab.core.facts import SignOff
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
+from vaibify_lab.notebooks.standing import Cell
 from vaibify_lab.project import running, writing
+from vaibify_lab.project.declaring import Declared, declare
 from vaibify_lab.project.editing import write_workflow
 from vaibify_lab.project.file_status import FileStatus, file_status
 from vaibify_lab.project.report import Report, find_step, report_on
@@ -252,6 +254,16 @@ class Project:
         """
         running.require_idle(self.opened)
         return write_workflow(self.opened, self.path, seen, text=text, document=document)
+
+    def declare_cell(self, cell: Cell) -> Declared:
+        """Write a step cell down: its script, and its step in the workflow.
+
+        Raises
+        ------
+        StaleCopy, InvalidFile, RunInProgress
+        """
+        running.require_idle(self.opened)
+        return declare(self.opened, self.path, cell)
 
     def envelope(
         self,

@@ -104,14 +104,7 @@ class Project:
         return self.opened.repository.identity() or getpass.getuser()
 
     def start_run(self, options: RunOptions, person: str | None = None) -> RunFolder:
-        """Start a detached run and return its folder.
-
-        Parameters
-        ----------
-        options : RunOptions
-            What to run, and how.
-        person : str, optional
-            Who asks; by default `person`.
+        """Start a detached run, asked for by ``person`` or who acts here; return its folder.
 
         Raises
         ------
@@ -256,12 +249,7 @@ class Project:
         return write_workflow(self.opened, self.path, seen, text=text, document=document)
 
     def declare_cell(self, cell: Cell) -> Declared:
-        """Write a step cell down: its script, and its step in the workflow.
-
-        Raises
-        ------
-        StaleCopy, InvalidFile, RunInProgress
-        """
+        """Write a step cell down: its script, and its step in the workflow."""
         running.require_idle(self.opened)
         return declare(self.opened, self.path, cell)
 

@@ -23,11 +23,12 @@ _LONE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 _LONE = re.compile("[\ud800-\udfff]")
 
 
-def loads(data: bytes, where: str, *, limit: int = MAX_BYTES) -> Any:
+def loads(data: bytes, where: str, *, limit: int = MAX_BYTES, constants: bool = False) -> Any:
     """Parse a JSON document that somebody else may have made to hurt us.
 
     Refuses what is too large, too deep, not UTF-8, has a key twice, or holds NaN, half a
-    character (a lone surrogate) or numbers of absurd length. ``where`` names the file in the error.
+    character (a lone surrogate) or numbers of absurd length. ``where`` names the file in the error;
+    ``constants`` lets NaN and the infinities through, which notebooks may hold.
 
     Raises
     ------
@@ -42,18 +43,18 @@ def loads(data: bytes, where: str, *, limit: int = MAX_BYTES) -> Any:
         text = "starts with a byte order mark"
         raise InvalidFile(text, where=where, action="save it as UTF-8 without a BOM")
     _check_size(data, where)
-    value = _parse(data, where)
+    value = _parse(data, where, constants)
     if _LONE_ESCAPE.search(data) and _LONE.search(json.dumps(value, ensure_ascii=False)):
         raise InvalidFile("holds half a character (a lone \\ud800 to \\udfff)", where=where)
     return value
 
 
-def _parse(data: bytes, where: str) -> Any:
+def _parse(data: bytes, where: str, constants: bool) -> Any:
     try:
         return json.loads(
             data.decode("utf-8"),
             object_pairs_hook=_no_duplicates,
-            parse_constant=_refuse_constant,
+            parse_constant=float if constants else _refuse_constant,
             parse_int=_bounded_int if _LONG_NUMBER.search(data) else None,
             parse_float=_finite,
         )

@@ -1,0 +1,148 @@
+"""HTML and SVG: tags beside tags, text beside text; a table's cell is named by row and column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from vaibify_lab.provenance.compare.noise import Rules
+from vaibify_lab.provenance.compare.text import weigh_lines
+from vaibify_lab.provenance.compare.verdict import Comparison
+from vaibify_lab.provenance.compare.weighing import Weighing
+
+_TAG = re.compile(r"<[^<>]*>")
+_NAME = re.compile(r"</?([A-Za-z][A-Za-z0-9]*)")
+_DATE = re.compile(r"<dc:date>[^<]*</dc:date>")
+_HEADER = 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    text: str
+    where: str
+    is_tag: bool
+
+
+def compare_markup(stored: str, fresh: str, rules: Rules) -> Comparison:
+    """Compare two pieces of HTML, with their tables cell by cell."""
+    weighing = Weighing(rules)
+    if stored != fresh:
+        _weigh(weighing, stored, fresh)
+    return weighing.result()
+
+
+def compare_svg(stored: str, fresh: str, rules: Rules) -> Comparison:
+    """Compare two SVG pictures: ids and the date apart, a figure that differs is said to."""
+    weighing = Weighing(rules)
+    if stored != fresh:
+        dates = _DATE.findall(stored), _DATE.findall(fresh)
+        if rules.ignore and dates[0] != dates[1] and len(dates[0]) == len(dates[1]):
+            weighing.pass_over("date", "metadata", dates[0][0], dates[1][0])
+            stored, fresh = _DATE.sub("", stored), _DATE.sub("", fresh)
+        _weigh(weighing, stored, fresh)
+    if weighing.verdict == "different":
+        weighing.verdict = "figure-differs"
+    return weighing.result()
+
+
+def _weigh(weighing: Weighing, stored: str, fresh: str) -> None:
+    mine, yours = list(_parts(stored)), list(_parts(fresh))
+    if len(mine) != len(yours):
+        _lengths(weighing, mine, yours)
+        return
+    for one, other in zip(mine, yours, strict=True):
+        if one.is_tag != other.is_tag:
+            weighing.note("different", "its parts are others", one.where)
+        elif one.text == other.text:
+            continue
+        elif one.is_tag or "\n" not in one.text.strip() + other.text.strip():
+            weighing.line(one.text, other.text, one.where, markup=True)
+        else:
+            weigh_markup_lines(weighing, one, other)
+
+
+def weigh_markup_lines(weighing: Weighing, one: _Part, other: _Part) -> None:
+    """Compare longer text between two tags, a style or a script as a rule."""
+    mine, yours = one.text.split("\n"), other.text.split("\n")
+    if len(mine) != len(yours):
+        weigh_lines(weighing, one.text, other.text, f"{one.where} line")
+        return
+    for number, (left, right) in enumerate(zip(mine, yours, strict=True), 1):
+        weighing.line(left, right, f"{one.where} line {number}", markup=True)
+
+
+def _lengths(weighing: Weighing, mine: list[_Part], yours: list[_Part]) -> None:
+    """Say what there is more or less of."""
+    rows = [sum(part.text[:3].lower() == "<tr" for part in parts) for parts in (mine, yours)]
+    if rows[0] != rows[1]:
+        text = f"{rows[0]} table rows are now {rows[1]}"
+    else:
+        text = f"{len(mine)} parts of markup are now {len(yours)}"
+    first = next(
+        (a for a, b in zip(mine, yours, strict=False) if (a.is_tag, a.text) != (b.is_tag, b.text)),
+        None,
+    )
+    weighing.note("different", text, first.where if first else "at the end")
+
+
+def _parts(markup: str) -> Iterator[_Part]:
+    """Yield tags and the text between them, each with where it stands."""
+    place = _Place()
+    done = 0
+    for tag in _TAG.finditer(markup):
+        if tag.start() > done:
+            text = markup[done : tag.start()]
+            place.text(text)
+            yield _Part(text, place.where, False)
+        place.tag(tag[0])
+        yield _Part(tag[0], place.where, True)
+        done = tag.end()
+    if done < len(markup):
+        yield _Part(markup[done:], place.where, False)
+
+
+class _Place:
+    """Where in a document one is: in which table's row and column, or between which tags."""
+
+    def __init__(self) -> None:
+        self._table = self._row = self._column = self._tags = 0
+        self._header: list[str] = []
+        self._in_head = self._in_cell = False
+        self._inside: str = ""
+
+    def tag(self, text: str) -> None:
+        """Pass a tag."""
+        found = _NAME.match(text)
+        name = found[1].lower() if found else ""
+        self._tags += 1
+        is_end = text.startswith("</")
+        if name == "table" and not is_end:
+            self._table += 1
+            self._row, self._header = 0, []
+        elif name == "thead":
+            self._in_head = not is_end
+        elif name == "tr" and not is_end:
+            self._row += 1
+            self._column = 0
+        elif name in ("td", "th"):
+            self._in_cell = not is_end
+            self._column += not is_end
+            if self._in_head and not is_end and self._row == 1:
+                self._header.append("")
+        elif name and not is_end:
+            self._inside = name
+
+    def text(self, text: str) -> None:
+        """Pass text: a head's text names its column."""
+        if self._in_cell and self._in_head and self._row == 1 and self._header:
+            self._header[-1] = (self._header[-1] + text.strip())[:_HEADER]
+
+    @property
+    def where(self) -> str:
+        """Say it."""
+        if self._in_cell:
+            at = self._column - 1
+            name = self._header[at] if 0 <= at < len(self._header) else ""
+            return f"table {self._table}, row {self._row}, column {name or self._column}"
+        return f"<{self._inside}> (tag {self._tags})" if self._inside else "the beginning"

@@ -1,0 +1,82 @@
+"""JSON values: keys in any order, numbers by value, text as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from vaibify_lab.core import jsonio
+from vaibify_lab.core.errors import InvalidFile
+from vaibify_lab.provenance.compare.noise import Rules
+from vaibify_lab.provenance.compare.text import compare_text, weigh_lines
+from vaibify_lab.provenance.compare.verdict import Comparison
+from vaibify_lab.provenance.compare.weighing import Weighing
+
+_LONGEST_PATH = 200
+
+
+def compare_json(stored: Any, fresh: Any, rules: Rules) -> Comparison:
+    """Compare two values that were read from JSON."""
+    weighing = Weighing(rules)
+    # A stack of our own: a deep value must not exhaust Python's.
+    pending = [(stored, fresh, "$")]
+    while pending:
+        one, other, where = pending.pop()
+        pending += _value(weighing, one, other, where)
+    return weighing.result()
+
+
+def compare_json_text(stored: bytes, fresh: bytes, rules: Rules) -> Comparison:
+    """Compare two JSON documents: the same values written otherwise are said to be that."""
+    if stored == fresh:
+        return Comparison("identical")
+    try:
+        mine, yours = (jsonio.loads(one, "it", constants=True) for one in (stored, fresh))
+    except InvalidFile:  # not JSON, or made to hurt: then it is text
+        texts = [one.decode("utf-8", "surrogateescape") for one in (stored, fresh)]
+        return compare_text(texts[0], texts[1], rules)
+    found = compare_json(mine, yours, rules)
+    if found.verdict == "identical":
+        return Comparison("printed-otherwise", "the same values, written otherwise", "$")
+    return found
+
+
+def _value(weighing: Weighing, one: Any, other: Any, where: str) -> Iterator[tuple[Any, Any, str]]:
+    """Compare two values; yield the pairs of what they hold."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in (
+            *(key for key in one if key not in other),
+            *(key for key in other if key not in one),
+        ):
+            said = "is gone" if key in one else "is new"
+            weighing.note("different", f"the key {key[:80]!r} {said}", where)
+        for key in reversed([key for key in one if key in other]):
+            yield one[key], other[key], f"{where}.{key}"[:_LONGEST_PATH]
+    elif isinstance(one, list) and isinstance(other, list):
+        if len(one) != len(other):
+            weighing.note("different", f"{len(one)} items are now {len(other)}", where)
+        pairs = list(zip(one, other, strict=False))
+        for at in range(len(pairs) - 1, -1, -1):
+            yield *pairs[at], f"{where}[{at}]"[:_LONGEST_PATH]
+    elif isinstance(one, str) and isinstance(other, str):
+        if one != other:
+            weigh_lines(weighing, one, other, f"{where} line")
+    elif _is_number(one) and _is_number(other):
+        _numbers(weighing, one, other, where)
+    elif type(one) is not type(other) or one != other:
+        weighing.note("different", f"{_shown(one)} is now {_shown(other)}", where)
+
+
+def _numbers(weighing: Weighing, one: float, other: float, where: str) -> None:
+    if repr(one) != repr(other):
+        weighing.number(repr(one), repr(other), where)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    return repr(value)[:80]

@@ -1,0 +1,179 @@
+"""Piece by piece: what differs between two lines, gathered over a whole text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from vaibify_lab.provenance.compare.noise import Piece, Rules
+from vaibify_lab.provenance.compare.numbers import NUMBER, closeness
+from vaibify_lab.provenance.compare.verdict import (
+    SAMPLES,
+    Comparison,
+    Gap,
+    Ignored,
+    Verdict,
+    worse,
+)
+
+_CLOCKS = frozenset({"time", "date", "clock"})
+_WRAPPED = re.compile(r"np\.\w+\((.*)\)|np\.(True|False)_")
+_NUMBERS = re.compile(f"({NUMBER})")
+_SHOWN = 80
+_MOST = 500_000  # characters of differing lines that are looked into
+
+
+@dataclass(slots=True)
+class Weighing:
+    """Gathers the differences of many pairs of lines."""
+
+    rules: Rules
+    verdict: Verdict = "identical"
+    text: str = ""
+    where: str = ""
+    absolute: Gap | None = None
+    relative: Gap | None = None
+    ignored: list[Ignored] = field(default_factory=list)
+    ignored_count: int = 0
+    _ids: dict[str, str] = field(default_factory=dict)
+    _ids_back: dict[str, str] = field(default_factory=dict)
+    _left: int = _MOST
+    _shifted: str | None = None  # where only blanks differ, until something explains it
+
+    def result(self) -> Comparison:
+        """Return what came of it."""
+        if self._shifted is not None and self.verdict == "identical":
+            self.note("different", "the blanks differ", self._shifted)
+        return Comparison(
+            self.verdict,
+            self.text,
+            self.where,
+            self.absolute,
+            self.relative,
+            tuple(self.ignored),
+            self.ignored_count,
+        )
+
+    def note(self, verdict: Verdict, text: str, where: str) -> None:
+        """Make the verdict at least so bad; of equal ones the first is told."""
+        if worse(self.verdict, verdict) != self.verdict:
+            self.verdict, self.text, self.where = verdict, text, where
+
+    def pass_over(self, kind: str, where: str, stored: str = "", fresh: str = "") -> None:
+        """Note a place that is not compared."""
+        self.ignored_count += 1
+        if len(self.ignored) < SAMPLES:
+            self.ignored.append(Ignored(kind, where, _cut(stored), _cut(fresh)))
+        self.note("noise-only", "", "")
+
+    def line(self, stored: str, fresh: str, where: str, *, markup: bool = False) -> None:
+        """Compare two lines."""
+        if stored == fresh:
+            return
+        if self._only_numbers(stored, fresh, where):
+            return
+        self._left -= len(stored) + len(fresh)
+        if self._left < 0:
+            self.note("different", "more differs than can be looked into", where)
+            return
+        mine = self.rules.pieces(stored, markup=markup)
+        yours = self.rules.pieces(fresh, markup=markup)
+        if not self._align(mine, yours):
+            self.note("different", _differ(stored, fresh), where)
+            return
+        for one, other in zip(mine, yours, strict=True):
+            if one.text != other.text and not self._piece(one, other, where):
+                self.note("different", _differ(stored, fresh), where)
+                return
+
+    def _only_numbers(self, stored: str, fresh: str, where: str) -> bool:
+        """Take lines of which only numbers differ, by little: most are such, and this is quick."""
+        mine, yours = _NUMBERS.split(stored), _NUMBERS.split(fresh)
+        if mine[::2] != yours[::2]:
+            return False
+        rules = self.rules
+        pairs = [pair for pair in zip(mine[1::2], yours[1::2], strict=True) if pair[0] != pair[1]]
+        if any(closeness(*pair, rules.relative, rules.absolute)[0] == "apart" for pair in pairs):
+            return False
+        return all(self.number(*pair, where) for pair in pairs)
+
+    def _align(self, mine: list[Piece], yours: list[Piece]) -> bool:
+        """Pair blanks at an end of one line alone with none; tell whether the pieces fit."""
+        for place in (0, -1):
+            for one, other in ((mine, yours), (yours, mine)):
+                if one and one[place].kind == "blank" and other and other[place].kind != "blank":
+                    other.insert(0 if place == 0 else len(other), Piece("blank", ""))
+        return len(mine) == len(yours)
+
+    def _piece(self, one: Piece, other: Piece, where: str) -> bool:
+        """Compare two pieces that are not the same text; False: they are two different things."""
+        kinds = {one.kind, other.kind}
+        if kinds <= {"number", "wrapped"}:
+            return self._numbers(one, other, where)
+        if len(kinds) > 1:
+            return False
+        if one.kind == "blank":
+            self._shifted = self._shifted or where
+        elif one.kind == "text" or (
+            one.kind in _CLOCKS and not self.rules.is_clock(one.kind, one.text, other.text)
+        ):
+            return False
+        elif one.kind == "element id":
+            return self._same_id(one.text, other.text, where)
+        else:
+            self.pass_over(one.kind, where, one.text, other.text)
+        return True
+
+    def _numbers(self, one: Piece, other: Piece, where: str) -> bool:
+        mine, yours = _unwrapped(one), _unwrapped(other)
+        if mine == yours:
+            self.note("printed-otherwise", f"{one.text} is now {other.text}", where)
+            return True
+        return self.number(mine, yours, where)
+
+    def number(self, stored: str, fresh: str, where: str) -> bool:
+        """Compare two printed numbers; False: one of them is none."""
+        if {stored, fresh} & {"True", "False"}:
+            return False
+        rules = self.rules
+        found, gap = closeness(stored, fresh, rules.relative, rules.absolute, where)
+        if gap is not None:
+            if self.absolute is None or gap.absolute > self.absolute.absolute:
+                self.absolute = gap
+            if self.relative is None or gap.relative > self.relative.relative:
+                self.relative = gap
+        said = f"{_cut(stored)} is now {_cut(fresh)}"
+        if found == "apart":
+            self.note("different", said, where)
+        elif found == "close":
+            self.note("within-tolerance", said, where)
+        elif found == "printed-otherwise":
+            self.note("printed-otherwise", said, where)
+        return True
+
+    def _same_id(self, stored: str, fresh: str, where: str) -> bool:
+        """Tell whether one id always stands where the other did."""
+        known = self._ids.setdefault(stored, fresh), self._ids_back.setdefault(fresh, stored)
+        if known != (fresh, stored):
+            return False
+        self.pass_over("element id", where, stored, fresh)
+        return True
+
+
+def _unwrapped(piece: Piece) -> str:
+    found = _WRAPPED.fullmatch(piece.text) if piece.kind == "wrapped" else None
+    return (found[1] or found[2]) if found else piece.text
+
+
+def _differ(stored: str, fresh: str) -> str:
+    """Say where two lines part, with a little of what stands there."""
+    part = next(
+        (at for at, (a, b) in enumerate(zip(stored, fresh, strict=False)) if a != b),
+        min(len(stored), len(fresh)),
+    )
+    start = max(0, part - 20)
+    return f"{_cut(stored[start:])!r} is now {_cut(fresh[start:])!r}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -85,4 +85,3 @@ def test_two_tabs_share_a_run_and_its_refusal_a_sign_off_and_outlive_one_another
     panels[other].get_by_role("button", name="Run", exact=True).click()
     told(other, "the run passed")
     has_state(panels[other], "Count", "current")
-

@@ -6,21 +6,13 @@ import re
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 
-from vaibify_lab.files.ipysource import magic_lines, without_magics
-from vaibify_lab.notebooks.dialect import OF_IPYTHON, compiles
+from vaibify_lab.files.ipysource import magic_lines
+from vaibify_lab.notebooks.dialect import compiles
 from vaibify_lab.notebooks.languages import INTERPRETERS
-from vaibify_lab.notebooks.names import free_names
+from vaibify_lab.notebooks.scan import hidden_names
 from vaibify_lab.notebooks.standing import Cell
 
 _NAME_ERROR = re.compile(r"name '(\w+)' is not defined")
-
-
-def hidden_names(cell: Cell) -> tuple[str, ...]:
-    """Return the names that a Python cell uses and does not make."""
-    if cell.line.language != "python":
-        return ()
-    code = cell.code if compiles(cell.code) else without_magics(cell.code)
-    return tuple(name for name in free_names(code) if name not in OF_IPYTHON)
 
 
 def warnings_of(cell: Cell, kernel: Mapping[str, object]) -> Iterator[str]:

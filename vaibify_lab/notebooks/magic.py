@@ -9,9 +9,9 @@ from textwrap import dedent
 NAME = "vaibify"
 _PASS_ON = frozenset({"time", "capture"})  # magics that run their own cell as IPython would
 _HELP = re.compile(r"%%\w+\?")
-_CLASSIC = re.compile(r"\s*(?:>>>|\.\.\.)[ \t]?")
+_CLASSIC = re.compile(r"^\s*(?:>>>|\.\.\.)[ \t]?")
 _CLASSIC_FIRST = re.compile(r"\s*>>>")
-_NUMBERED = re.compile(r"(?:(?:\[(?:nav|ins)\])? )?In \[\d+\]: |\s*\.{3,}: ?")
+_NUMBERED = re.compile(r"^(?:(?:(?:\[(?:nav|ins)\])? )?In \[\d+\]: |\s*\.{3,}: ?)")
 
 
 @dataclass(frozen=True, slots=True)

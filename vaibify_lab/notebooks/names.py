@@ -18,7 +18,7 @@ _BUILTIN = frozenset(dir(builtins)) | {
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-_SCOPES = (ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Assert, ast.Raise, ast.Delete)
 
 
@@ -39,13 +39,27 @@ def free_names(code: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     made: set[str] = set()
     for statement in tree.body:
-        if not isinstance(statement, _SIMPLE):
+        if not isinstance(statement, _SIMPLE) or _names_on_the_way(statement):
             made.update(_made(statement))
         for name, is_later in _used(statement, frozenset()):
             if name not in _BUILTIN and name not in (made_in_all if is_later else made):
                 found[name] = None
         made.update(_made(statement))
     return tuple(found)
+
+
+def _names_on_the_way(statement: ast.stmt) -> bool:
+    return any(isinstance(node, ast.NamedExpr) for node in ast.walk(statement))
+
+
+def made_names(code: str) -> frozenset[str]:
+    """Return the names that code binds; none for code that does not parse."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return frozenset(_made(ast.parse(code)))
+    except _UNREADABLE:
+        return frozenset()
 
 
 def _made(tree: ast.AST) -> Iterator[str]:
@@ -72,19 +86,35 @@ def _used(node: ast.AST, local: frozenset[str], later: bool = False) -> Iterator
             yield node.id, later
         return
     if isinstance(node, _FUNCTIONS):
-        body = node.body if isinstance(node.body, list) else [node.body]
-        own = local | _own(node)
-        for one in body:
-            yield from _used(one, own, later=True)
-        around = [one for one in ast.iter_child_nodes(node) if one not in body]
+        inner, then = local | _own(node), True
+        inside: list[ast.AST] = [*node.body] if isinstance(node.body, list) else [node.body]
     else:
-        around = list(ast.iter_child_nodes(node))
-        if isinstance(node, _SCOPES):
-            local = local | frozenset(_made(node))
-        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            around.append(ast.Name(node.target.id, ast.Load()))
-    for child in around:
-        yield from _used(child, local, later)
+        inner, then = local | (frozenset(_made(node)) if _has_scope(node) else frozenset()), later
+        inside = _inside(node)
+    for one in ast.iter_child_nodes(node):
+        if one not in inside and not isinstance(one, ast.comprehension):
+            yield from _used(one, local, later)
+    for one in inside:
+        yield from _used(one, inner, then)
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        yield from _used(ast.Name(node.target.id, ast.Load()), local, later)
+    if isinstance(node, _COMPREHENSIONS):  # its first source alone is of the scope around
+        yield from _used(node.generators[0].iter, local, later)
+
+
+def _has_scope(node: ast.AST) -> bool:
+    return isinstance(node, (ast.ClassDef, *_COMPREHENSIONS))
+
+
+def _inside(node: ast.AST) -> list[ast.AST]:
+    """Return the parts of a class or a comprehension that lie in its own scope."""
+    if isinstance(node, ast.ClassDef):
+        return [*node.body]
+    if not isinstance(node, _COMPREHENSIONS):
+        return []
+    results = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+    later = (one.iter for one in node.generators[1:])
+    return [*results, *later, *(test for one in node.generators for test in one.ifs)]
 
 
 def _own(function: _Function) -> frozenset[str]:

@@ -1,0 +1,1 @@
+"""Whole notebooks: run without a browser, read before they are run."""

@@ -16,5 +16,12 @@ def _jupyter_server_extension_points() -> list[dict[str, object]]:
     return [{"module": "vaibify_lab.extension", "app": VaibifyApp}]
 
 
+def load_ipython_extension(shell: object) -> None:
+    """Give IPython the magics: ``%load_ext vaibify_lab``."""
+    from vaibify_lab.magics import load
+
+    load(shell)
+
+
 def _jupyter_labextension_paths() -> list[dict[str, str]]:
     return [{"src": "labextension", "dest": "vaibify-lab"}]

@@ -159,7 +159,11 @@ def records(truth: Truth) -> Iterator[tuple[Told, RunRecord | None]]:
 
 def processes_of(truth: Truth, which: bytes = b"") -> list[str]:
     """Return the living processes that have to do with the project, by what the kernel knows."""
-    token = truth.made.root.name.encode()
+    return living(truth.made.root.name.encode(), which)
+
+
+def living(token: bytes, which: bytes = b"") -> list[str]:
+    """Return the living processes, but us, that a word is about, by what the kernel knows."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():

@@ -17,16 +17,18 @@ COMMAND = "jupyter vaibify"
 _INTERRUPTED = 130  # as a shell reports a program that Ctrl-C ended
 
 
-def main(words: Sequence[str] | None = None) -> int:
+def main(words: Sequence[str] | None = None, screen: Screen | None = None) -> int:
     """Run one command and return its exit code.
 
     Parameters
     ----------
     words : sequence of str, optional
         What follows ``jupyter vaibify``; the process's own arguments by default.
+    screen : Screen, optional
+        Where it speaks; standard output and error by default.
     """
     given = list(sys.argv[1:] if words is None else words)
-    screen = Screen(as_json="--json" in given)
+    screen = screen or Screen(as_json="--json" in given)
     return _guarded(given[0] if given else "--help", given[1:], screen)
 
 
@@ -85,7 +87,7 @@ def _internal(error: Exception, debug: bool) -> VaibifyError:
 def _module_of(name: str) -> str:
     if name in VERBS:
         return name.replace("-", "_")
-    from vaibify_lab.apps.verb import nearest
+    from vaibify_lab.core.arguments import nearest
 
     kind = "option" if name.startswith("-") else "verb"
     known = VERBS if kind == "verb" else ("--help", "--version")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from vaibify_lab.apps.following import Event, Teller
 from vaibify_lab.apps.screen import Screen
@@ -20,6 +22,15 @@ if TYPE_CHECKING:
     from vaibify_lab.runs.options import RunOptions
 
 INTERRUPTED = 130
+_Handler: TypeAlias = Callable[[int, FrameType | None], object] | int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How a run that was followed ended: the exit code, and why it is not 0."""
+
+    code: int
+    said: str = ""
 
 
 class Stop:
@@ -29,13 +40,16 @@ class Stop:
         self.asked = False
         self._is_asking = False
         self._folder: RunFolder | None = None
+        self._before: _Handler = None
 
     def __enter__(self) -> Stop:
-        self._before = signal.signal(signal.SIGINT, self._ask)
+        if threading.current_thread() is threading.main_thread():  # no other gets a signal
+            self._before = signal.signal(signal.SIGINT, self._ask)
         return self
 
     def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
 
     @contextmanager
     def asking(self) -> Iterator[None]:
@@ -77,6 +91,20 @@ def make_run(project: Project, options: RunOptions, screen: Screen, verb: str) -
     VaibifyError
         The runner refused.
     """
+    seen = see_through(project, options, screen)
+    if seen.code:
+        screen.failed(f"{COMMAND} {verb}: {seen.said}")
+    return seen.code
+
+
+def see_through(project: Project, options: RunOptions, screen: Screen) -> Seen:
+    """Start a run and follow it to its end.
+
+    Raises
+    ------
+    VaibifyError
+        The runner refused.
+    """
     from vaibify_lab.project import refusal
 
     with Stop() as stop:
@@ -89,10 +117,9 @@ def make_run(project: Project, options: RunOptions, screen: Screen, verb: str) -
     if options.tests_only and not teller.tested and ending["outcome"] == "passed":
         raise NotPassed("no test was run: no step asked for has tests of that kind")
     if ending["outcome"] == "passed" and not stop.asked and not teller.faults:
-        return 0
+        return Seen(0)
     said = _left(ending) if stop.asked else _first(teller, ending)
-    screen.failed(f"{COMMAND} {verb}: {said}")
-    return INTERRUPTED if stop.asked else 1
+    return Seen(INTERRUPTED if stop.asked else 1, said)
 
 
 def _offer(project: Project, screen: Screen, stop: Stop, told: Event) -> None:

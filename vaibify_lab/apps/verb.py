@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
-import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from vaibify_lab.apps.catalogue import VERBS
 from vaibify_lab.apps.screen import Screen
-from vaibify_lab.core.errors import NotARepository, UsageError
+from vaibify_lab.core.arguments import Arguments
+from vaibify_lab.core.errors import NotARepository
 
 if TYPE_CHECKING:  # what it imports would make --help slow
     from vaibify_lab.project import Project
@@ -24,33 +23,15 @@ if TYPE_CHECKING:  # what it imports would make --help slow
 Namespace = argparse.Namespace
 COMMAND = "jupyter vaibify"
 _OUTCOMES = ("passed", "skipped", "failed", "tests-failed", "interrupted", "blocked")
-_UNKNOWN = "unrecognized arguments: "
-_ARGUMENT = re.compile(r"argument (?:-\w/)?(\S+?)(?:/\S+)?: ")
 
 
-class Parser(argparse.ArgumentParser):
-    """A parser whose errors are ours: one line, with the nearest name."""
+class Parser(Arguments):
+    """A parser of a command: its help goes out at once."""
 
     def print_help(self, file: object = None) -> None:
         """Print the help at once, so that a reader that went away is noticed here."""
         sys.stdout.write(self.format_help())
         sys.stdout.flush()
-
-    def error(self, message: str) -> NoReturn:
-        """Raise what argparse found wrong."""
-        action = f"see: {self.prog} --help"
-        if message.startswith(_UNKNOWN):
-            word = message.removeprefix(_UNKNOWN).split(" ")[0]
-            known = [one for one in self._option_string_actions if one.startswith("--")]
-            kind = "option" if word.startswith("-") else "argument"
-            text = f"there is no {kind} {word!r} here{nearest(word.split('=')[0], known)}"
-            raise UsageError(text, action=action)
-        found = _ARGUMENT.match(message)
-        if found is None:
-            raise UsageError(message, action=action)
-        rest = message[found.end() :]
-        text = rest if rest.startswith(found[1]) else f"{found[1]}: {rest}"
-        raise UsageError(text, action=action)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +107,6 @@ def place(given: Namespace) -> Path:
 def slugs_of(project: Project, names: Iterable[str]) -> tuple[str, ...]:
     """Return the slugs of steps given by slug, name or StepNN."""
     return tuple(dict.fromkeys(project.step(name).slug for name in names))
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Return a question that offers the nearest known name; empty when none is near."""
-    found = difflib.get_close_matches(word, list(known), 1)
-    return f" (did you mean {found[0]!r}?)" if found else ""
 
 
 def count_of(number: int, noun: str) -> str:

@@ -18,6 +18,7 @@
     │       └── VersionUnknown      nobody here has the bytes of that version
     ├── NotPassed                   something failed or differs                  1
     │   ├── PreflightFailed         the run cannot begin
+    │   ├── StepFailed              a step that a cell ran did not pass
     │   ├── RunInProgress           somebody else's run holds the lock
     │   ├── JobInProgress           a build, a reproduction ... of this project goes on
     │   ├── BytesChanged            not the bytes that were looked at
@@ -84,6 +85,10 @@ class VaibifyError(Exception):
     def to_json(self) -> dict[str, str | None]:
         """Return the JSON answers' form."""
         return {"code": self.code, "text": self.text, "where": self.where, "action": self.action}
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython shows in a traceback's place: a user's mistake has none."""
+        return [f"{type(self).__name__}: {self}"]
 
     def __str__(self) -> str:
         """One line, safe to print: where, what, what to do."""
@@ -185,6 +190,12 @@ class PreflightFailed(NotPassed):
     """The run cannot begin."""
 
     code = "preflight"
+
+
+class StepFailed(NotPassed):
+    """A step that a cell ran did not pass."""
+
+    code = "step-failed"
 
 
 class RunInProgress(NotPassed):

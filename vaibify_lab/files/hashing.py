@@ -14,8 +14,10 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 
 from vaibify_lab.core.errors import MissingFile
@@ -33,6 +35,7 @@ stamp_of: Callable[[os.stat_result], Stamp] = attrgetter(
 
 _ATTEMPTS = 3
 _SMALL = 2**20
+_THREADS = 4
 _PIECE = 512 * 1024
 # A file of 64 GiB or more with less than a thousandth of it on disk holds no data worth hours.
 _SPARSE_SIZE = 2**36
@@ -86,11 +89,32 @@ def hash_both(tree: Tree, path: str, object_format: str | None) -> tuple[FileSta
 def hash_many(tree: Tree, paths: Iterable[str]) -> dict[str, FileState]:
     """Return the state of each file, in the order given, every byte of all of them read."""
     wanted = list(paths)
-    found: dict[str, FileState] = {}
-    with open_descent(tree) as descent:
-        for directory, name, path in sorted((*split(path), path) for path in wanted):
-            found[path] = read_below(descent, directory, name, None).state
+    found = dict(hash_each(tree, wanted))
     return {path: found[path] for path in wanted}
+
+
+def hash_each(tree: Tree, paths: Iterable[str]) -> Iterator[tuple[str, FileState]]:
+    """Yield each file with its state as soon as that is known, every byte of all of them read.
+
+    Large files come last, read in threads: hashing lets go of the interpreter. For small ones
+    threads would only wait for each other.
+    """
+    large: list[str] = []
+    with open_descent(tree) as descent:
+        for directory, name, path in sorted((*split(path), path) for path in paths):
+            try:
+                opened = descent.enter(directory)
+                status = look(opened, name)
+            except OSError as error:
+                yield path, state_of_error(error)
+                continue
+            if status.st_size > _SMALL:
+                large.append(path)
+            else:
+                yield path, read_at(opened, name, None, status).state
+    if large:
+        with ThreadPoolExecutor(min(_THREADS, len(large), os.cpu_count() or 1)) as pool:
+            yield from zip(large, pool.map(partial(hash_file, tree), large), strict=True)
 
 
 def read_below(descent: Descent, directory: str, name: str, object_format: str | None) -> Reading:
@@ -102,12 +126,17 @@ def read_below(descent: Descent, directory: str, name: str, object_format: str |
     return read_at(opened, name, object_format)
 
 
-def read_at(directory: int, name: str, object_format: str | None) -> Reading:
-    """Hash ``name`` in an open directory."""
+def read_at(
+    directory: int,
+    name: str,
+    object_format: str | None,
+    seen: os.stat_result | None = None,
+) -> Reading:
+    """Hash ``name`` in an open directory; ``seen`` is its status where it was just asked for."""
     for _ in range(_ATTEMPTS):
         started = time.time_ns()
         try:
-            before = look(directory, name)
+            before, seen = seen or look(directory, name), None
             if not stat.S_ISREG(before.st_mode) or _is_hollow(before):
                 return Reading(_refused(directory, name, before))
             state, blob, after = _digest(directory, name, before.st_size, object_format)

@@ -33,14 +33,25 @@ def parse_cell(text: str, first_line: int = 1) -> Parsed:
     plain = parse_python(text, first_line)
     if not plain.problem:
         return plain
-    lines = text.split("\n")
     beside = Parsed()
-    for number, line in enumerate(lines):
+    for number, line in enumerate(text.split("\n"), first_line):
         found = _LINE_MAGIC.fullmatch(line)
         if found:
-            lines[number] = f"{found[1] or found[4] or ''}pass"
-            beside = beside.joined(_magic(line, found, number + first_line))
-    return parse_python("\n".join(lines), first_line).joined(beside)
+            beside = beside.joined(_magic(line, found, number))
+    return parse_python(without_magics(text), first_line).joined(beside)
+
+
+def without_magics(text: str) -> str:
+    """Return a cell's code with every line of IPython's own as ``pass``; lines stay in place."""
+    matches = ((line, _LINE_MAGIC.fullmatch(line)) for line in text.split("\n"))
+    kept = (f"{found[1] or found[4] or ''}pass" if found else line for line, found in matches)
+    return "\n".join(kept)
+
+
+def magic_lines(text: str) -> list[tuple[int, str]]:
+    """Return the number and text of every line that may be IPython's own."""
+    lines = enumerate(text.split("\n"), 1)
+    return [(number, line.strip()) for number, line in lines if _LINE_MAGIC.fullmatch(line)]
 
 
 def _magic(line: str, found: re.Match[str], number: int) -> Parsed:

@@ -1,1 +1,1 @@
-"""Whole notebooks: run without a browser, read before they are run."""
+"""Notebooks: which cells are steps, how a whole one is run, and read before it is run."""

@@ -46,14 +46,15 @@ def write_workflow(
             action="read it again",
             details={"sha256": there},
         )
-    new = text if text is not None else _written(document, before.decode("utf-8", "replace"))
+    new = text if text is not None else as_text(document, before.decode("utf-8", "replace"))
     data = new.encode("utf-8", "surrogatepass")
     workflow_file.parse(data, path)
     opened.tree.write(path, data)
     return {"path": path, "sha256": _digest(data)}
 
 
-def _written(document: Any, before: str) -> str:
+def as_text(document: Any, before: str) -> str:
+    """Return a document as the file's text, with the indent that the file has."""
     found = _INDENT.search(before)
     indent = found[1] if found else "  "
     return json.dumps(document, indent=indent, ensure_ascii=False) + "\n"

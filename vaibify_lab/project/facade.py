@@ -15,7 +15,9 @@ from vaibify_lab.ceremony.rerun import Rerun, rerun
 from vaibify_lab.core.facts import SignOff
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
+from vaibify_lab.notebooks.standing import Cell
 from vaibify_lab.project import running, writing
+from vaibify_lab.project.declaring import Declared, declare
 from vaibify_lab.project.editing import write_workflow
 from vaibify_lab.project.file_status import FileStatus, file_status
 from vaibify_lab.project.report import Report, find_step, report_on
@@ -103,14 +105,7 @@ class Project:
         return self.opened.repository.identity() or getpass.getuser()
 
     def start_run(self, options: RunOptions, person: str | None = None) -> RunFolder:
-        """Start a detached run and return its folder.
-
-        Parameters
-        ----------
-        options : RunOptions
-            What to run, and how.
-        person : str, optional
-            Who asks; by default `person`.
+        """Start a detached run, asked for by ``person`` or who acts here; return its folder.
 
         Raises
         ------
@@ -253,6 +248,11 @@ class Project:
         """
         running.require_idle(self.opened)
         return write_workflow(self.opened, self.path, seen, text=text, document=document)
+
+    def declare_cell(self, cell: Cell) -> Declared:
+        """Write a step cell down: its script, and its step in the workflow."""
+        running.require_idle(self.opened)
+        return declare(self.opened, self.path, cell)
 
     def envelope(
         self,

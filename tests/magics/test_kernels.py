@@ -1,0 +1,163 @@
+"""The magics in kernels: interrupted, poorly equipped, headless, and in plain IPython."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import start_new_kernel
+
+from tests.apps.front import surroundings
+from tests.kills.checks import living
+from tests.magics.kernel import LOAD, new_project, notebook, run
+from vaibify_lab.envelope.environment import NAME, EnvironmentFile
+
+SLEEPER = """%%vaibify step Sleep --output out/s.txt
+import pathlib, time
+print("asleep", flush=True)
+time.sleep(600)
+pathlib.Path("out/s.txt").write_text("awake")"""
+
+
+@contextmanager
+def live(root: Path) -> Iterator[tuple[Any, BlockingKernelClient]]:
+    """Give a kernel with the extension loaded."""
+    manager, client = start_new_kernel(cwd=str(root), env=surroundings())
+    try:
+        client.execute_interactive(LOAD, timeout=60)
+        yield manager, client
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def test_an_interrupt_of_the_kernel_stops_the_step(tmp_path: Path) -> None:
+    made = new_project(tmp_path / "napping-in-a-cell")
+    said: list[dict[str, Any]] = []
+    with live(made.root) as (manager, client):
+
+        def hear(message: dict[str, Any]) -> None:
+            said.append(message)
+            if "asleep" in message["content"].get("text", ""):
+                manager.interrupt_kernel()
+
+        reply = client.execute_interactive(SLEEPER, timeout=90, output_hook=hear)
+        alive = client.execute_interactive("print(1)", timeout=60)
+    assert reply["content"]["status"] == "error" and alive["content"]["status"] == "ok"
+    assert reply["content"]["ename"] == "StepFailed"
+    assert (
+        "stopped on request; not finished, with what they had before: sleep"
+        in (reply["content"]["evalue"])
+    )
+    assert made.steps()["sleep"].run == "interrupted"
+    assert not (made.root / "out/s.txt").exists()
+    assert living(b"napping-in-a-cell") == []
+
+
+def test_help_and_completion(tmp_path: Path) -> None:
+    made = new_project(tmp_path / "p", [{"sName": "Clean it", "saDataCommands": ["true"]}])
+    offered = {
+        "%%vaibify st": ["step"],
+        "%%vaibify step Cl": [],
+        "%%vaibify step ": ["clean-it"],
+        "%%vaibify step X --inp": ["--input"],
+        "%%vaibify step X --input da": ["data/"],
+        "%%vaibify step X --input data/": ["data/in.txt"],
+        "%%vaibify step X --depends cl": ["clean-it"],
+        "%%vaibify step X --language ": ["python", "bash", "R", "julia"],
+        "%vaibify sta": ["status", "start"],
+        "%vaibify run cl": ["clean-it"],
+        "%vaibify run --stal": ["--stale"],
+    }
+    with live(made.root) as (_, client):
+        for line, expected in offered.items():
+            found = client.complete(line, reply=True, timeout=60)["content"]["matches"]
+            kept = found if line[-1] not in " /" else [one for one in found if one in expected]
+            assert set(kept) == set(expected), line
+        page = client.execute_interactive("%vaibify?", timeout=60)["content"]["payload"]
+        heard: list[str] = []
+        for line in ("%%vaibify step --help\n\n", "%vaibify --help", "%vaibify run --help"):
+            reply = client.execute_interactive(
+                line, timeout=60, output_hook=lambda one: heard.append(str(one["content"]))
+            )
+            assert reply["content"]["status"] == "ok", reply
+    assert "%%vaibify step NAME [--input P]" in page[0]["data"]["text/plain"]
+    told = "".join(heard)
+    assert "usage: %%vaibify step" in told and "list the runs kept" in told
+    assert "usage: jupyter vaibify run" in told
+
+
+def test_a_kernel_without_docker_and_server_declares_and_says_who_runs_it(tmp_path: Path) -> None:
+    made = new_project(tmp_path / "p")
+    made.write(NAME, EnvironmentFile(config_digest=f"sha256:{'ab' * 32}").to_bytes())
+    (tmp_path / "none").mkdir()
+    for name in ("docker", "jupyter_server", "nbclient"):
+        text = f"raise ModuleNotFoundError({name!r}, name={name!r})\n"
+        (tmp_path / f"none/{name}.py").write_text(text)
+    cell = "%%vaibify step Fit --input data/in.txt --output out/f.txt\nprint(1)"
+    check = "import sys; print([m for m in ('docker', 'jupyter_server') if m in sys.modules])"
+    ran = run(made.root, cell, check, PYTHONPATH=str(tmp_path / "none"))
+    assert ran.stopped is None
+    said = ran.text(0)
+    assert "declared, not run here: the Python package docker is not installed" in said
+    assert "by the badge at the cell, in the panel, or with jupyter vaibify run fit" in said
+    assert ran.text(1) == "[]\n"
+    assert made.steps()["fit"].run == "never-run"
+    without = run(made.root, cell, DOCKER_HOST="unix:///nowhere/docker.sock")
+    assert without.stopped is None
+    assert "declared, not run here: no container engine" in without.text(0)
+
+
+BAD = "%%vaibify step Bad --output out/b.txt\nraise SystemExit(4)"
+WRONG = "%%vaibify step Bad --otput out/b.txt\n1"
+
+
+def command(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a program of this environment in the project."""
+    return subprocess.run(
+        [sys.executable, "-m", *words],
+        cwd=root,
+        env=surroundings(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+
+
+def test_plain_ipython_runs_it_and_fails_by_it(tmp_path: Path) -> None:
+    made = new_project(tmp_path / "p")
+    good = "%%vaibify step Fit --output out/f.txt\nopen('out/f.txt', 'w').write('1')\nprint('hi')"
+    made.write("run.ipy", f"{LOAD}\nfor cell in {[good, BAD]!r}:\n    {RUN}\nprint('on')\n")
+    done = command(made.root, "IPython", "--no-banner", "--colors=NoColor", "run.ipy")
+    assert done.returncode == 1, done
+    assert "hi\n" in done.stdout and "fit: not verified yet\n  ✓ run current" in done.stdout
+    assert "StepFailed: step 'bad' ended with exit status 4" in done.stdout
+    assert "Traceback" not in done.stdout and "on\n" not in done.stdout
+    assert made.read("out/f.txt") == "1"
+
+
+RUN = "get_ipython().run_cell(cell).raise_error()"
+
+
+def test_headless_runners_stop_at_a_failing_or_mistaken_cell(tmp_path: Path) -> None:
+    made = new_project(tmp_path / "p")
+    for name, cell in (("bad", BAD), ("wrong", WRONG)):
+        made.write(f"{name}.ipynb", json.dumps(notebook(LOAD, cell, "open('went-on', 'w')")))
+    found = [
+        command(made.root, "papermill", "bad.ipynb", "done.ipynb"),
+        command(made.root, "papermill", "wrong.ipynb", "done.ipynb"),
+        command(made.root, "jupyter", "execute", "bad.ipynb"),
+    ]
+    assert [one.returncode for one in found] == [1, 1, 1], found
+    assert "StepFailed: step 'bad' ended with exit status 4" in found[0].stderr
+    assert "UsageError: there is no option '--otput' here" in found[1].stderr
+    assert "StepFailed: step 'bad' ended with exit status 4" in found[2].stderr
+    assert not (made.root / "went-on").exists()

@@ -1,0 +1,90 @@
+"""``%%vaibify step``: the cell written down, run by the one runner, followed, and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from vaibify_lab.apps.running import Seen, see_through
+from vaibify_lab.core.errors import StaleCopy, StepFailed, VaibifyError
+from vaibify_lab.magics import live
+from vaibify_lab.magics.screen import CellScreen
+from vaibify_lab.magics.view import outputs_of, show
+from vaibify_lab.notebooks.cells import read_cell
+from vaibify_lab.notebooks.standing import Cell
+from vaibify_lab.notebooks.step_line import SUBCOMMAND, usage, words_of
+from vaibify_lab.project import Project
+from vaibify_lab.project.declaring import Declared
+from vaibify_lab.runs.options import RunOptions
+
+_NO_ENGINE = frozenset({"engine-missing", "engine-unfit"})
+_NO_PACKAGE = "tool-missing"
+
+
+def run_cell(kernel: Mapping[str, object], line: str, body: str) -> None:
+    """Declare the cell's step and run it; what is not passed fails the cell.
+
+    Parameters
+    ----------
+    kernel : mapping
+        The names that the kernel has.
+    line, body : str
+        What follows ``%%vaibify``, and the lines below it.
+
+    Raises
+    ------
+    VaibifyError
+    """
+    if not {"--help", "-h"}.isdisjoint(words_of(line)) or words_of(line) == [SUBCOMMAND]:
+        print(usage())  # noqa: T201
+        return
+    cell = read_cell(line, body)
+    project = Project(Path.cwd(), cell.line.workflow)
+    screen = CellScreen()
+    declared = _declare(project, cell, screen)
+    for text in declared.changes:
+        screen.line(f"{screen.symbol('·', '-')} {text}", hang=2)
+    for text in live.warnings_of(cell, kernel):
+        screen.line(f"{screen.symbol('!', '!')} warning: this cell {text}", hang=2)
+    if cell.line.declare_only:
+        screen.line(f"declared, not run; run it with: %vaibify run {declared.slug}")
+        return
+    seen = _run(project, declared, screen)
+    if seen is not None and seen.code:
+        raise StepFailed(live.explained(seen.said, cell, kernel))
+
+
+def _declare(project: Project, cell: Cell, screen: CellScreen) -> Declared:
+    try:
+        return project.declare_cell(cell)
+    except StaleCopy as error:
+        for text in str(error.details.get("diff", "")).splitlines():
+            screen.line(text)
+        raise
+
+
+def _run(project: Project, declared: Declared, screen: CellScreen) -> Seen | None:
+    """Run the step and show what came of it; None where nothing here can run it."""
+    before = outputs_of(project, declared.slug)
+    try:
+        seen = see_through(project, RunOptions(project.path, "steps", (declared.slug,)), screen)
+    except VaibifyError as error:
+        if not _is_for_want_of_an_engine(project, error):
+            raise
+        screen.line(f"declared, not run here: {error.text}", hang=2)
+        screen.line(
+            "  run it where there is an engine: by the badge at the cell, in the panel, or with "
+            f"jupyter vaibify run {declared.slug}",
+            hang=2,
+        )
+        return None
+    except KeyboardInterrupt as error:
+        raise StepFailed(str(error) or "interrupted; the run goes on") from None
+    show(project, declared.slug, before, passed=not seen.code)
+    return seen
+
+
+def _is_for_want_of_an_engine(project: Project, error: VaibifyError) -> bool:
+    if error.code == _NO_PACKAGE:  # the one that asks an engine, where an image is pinned
+        return project.opened.observer.pinned_image()[0] is not None
+    return error.code in _NO_ENGINE

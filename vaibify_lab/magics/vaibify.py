@@ -1,0 +1,39 @@
+"""The magics themselves: which words go where."""
+
+from __future__ import annotations
+
+from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
+
+from vaibify_lab.magics.running import run_cell
+from vaibify_lab.magics.verbs import run_verb
+
+
+@magics_class
+class VaibifyMagics(Magics):
+    """``%vaibify VERB`` and ``%%vaibify step NAME``."""
+
+    @no_var_expand
+    @line_cell_magic
+    def vaibify(self, line: str, cell: str | None = None) -> None:
+        """Verified steps: this cell as one, or a verb of the command line.
+
+        ``%%vaibify step NAME [--input P]... [--output P]... [--data P]... [--plot P]...
+        [--depends STEP]... [--test CMD]... [--no-input] [--no-tests] [--directory D]
+        [--language python|bash|R|julia] [--workflow W] [--declare-only] [--overwrite]``
+
+        The cell's code becomes the script cells/NAME, which is run as the step in a fresh
+        process: what it needs it reads from the files it names. Paths are those of the
+        repository; nothing in the line is expanded. ``%%vaibify step --help`` says more.
+
+        ``%vaibify [VERB ...]`` is ``jupyter vaibify VERB ...``; without a verb: status.
+        ``%vaibify --help`` lists the verbs.
+
+        Example::
+
+            %%vaibify step Fit --input data/co2.csv --output results/fit.json
+            import csv, json
+        """
+        if cell is None:
+            run_verb(line)
+        else:
+            run_cell(self.shell.user_ns if self.shell else {}, line, cell)

@@ -1,0 +1,142 @@
+"""What a cell ends with: the step's badges, what became of its outputs, and its plots."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from IPython.display import display
+
+from vaibify_lab.core.errors import VaibifyError
+from vaibify_lab.core.facts import RunRecord
+from vaibify_lab.core.paths import shown
+from vaibify_lab.core.report import StepReport
+from vaibify_lab.files.factstore import FactStore
+from vaibify_lab.project import Project
+
+_MOST_BYTES = 5 * 2**20
+_MOST_PLOTS = 20
+_PICTURES = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "jpeg": "image/jpeg",
+    "gif": "image/gif",
+    "svg": "image/svg+xml",
+}
+_SIGNS = {
+    "passed": "✓",
+    "current": "✓",
+    "failed": "✗",
+    "none": "-",
+    "unchanged": "-",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """A step as a cell shows it: text first, and HTML that only classes dress."""
+
+    report: StepReport
+    outputs: Mapping[str, str]
+
+    def badges(self) -> Iterator[tuple[str, str]]:
+        """Yield each badge's name and state."""
+        report = self.report
+        yield "run", report.run
+        yield "integrity", report.integrity
+        yield "qualitative", report.qualitative
+        yield "quantitative", report.quantitative
+        yield "you", report.user
+        yield "upstream", "modified" if report.upstream_modified else "unchanged"
+
+    def reasons(self) -> Iterator[str]:
+        """Yield why the step is not green."""
+        for reason in self.report.reasons:
+            yield f"{reason.text}; {reason.action}" if reason.action else reason.text
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/plain": self.as_text(), "text/html": self.as_html()}
+
+    def as_text(self) -> str:
+        """Return lines for every front end there is."""
+        badges = " · ".join(f"{_sign(state)} {name} {state}" for name, state in self.badges())
+        word = "verified" if self.report.green else "not verified yet"
+        lines = [f"{self.report.slug}: {word}", f"  {badges}"]
+        lines += [f"  {text}" for text in self.reasons()]
+        lines += [f"  {shown(path)}: {what}" for path, what in self.outputs.items()]
+        return "\n".join(lines)
+
+    def as_html(self) -> str:
+        """Return the same for a browser."""
+        badges = "".join(
+            f'<li class="vaibify-badge vaibify-state-{escape(state)}">'
+            f"{_sign(state)} {escape(name)} {escape(state)}</li>"
+            for name, state in self.badges()
+        )
+        word = "verified" if self.report.green else "not verified yet"
+        reasons = "".join(f"<li>{escape(text)}</li>" for text in self.reasons())
+        outputs = "".join(
+            f"<li><code>{escape(shown(path))}</code>: {escape(what)}</li>"
+            for path, what in self.outputs.items()
+        )
+        kind = "vaibify-green" if self.report.green else "vaibify-not-green"
+        return (
+            f'<div class="vaibify-step {kind}"><strong>{escape(self.report.slug)}</strong>: {word}'
+            f'<ul class="vaibify-badges">{badges}</ul><ul class="vaibify-reasons">{reasons}</ul>'
+            f'<ul class="vaibify-outputs">{outputs}</ul></div>'
+        )
+
+
+def outputs_of(project: Project, slug: str) -> dict[str, str]:
+    """Return the outputs of a step's last passed run, by path, with their hashes."""
+    store: FactStore = project.opened.facts_of(project.opened.workflow(project.path))
+    record = store.load([slug]).records.get(slug)
+    passed = record.passed if isinstance(record, RunRecord) else None
+    return dict(passed.pins.outputs) if passed is not None else {}
+
+
+def show(project: Project, slug: str, before: Mapping[str, str], *, passed: bool) -> None:
+    """Show what is true of a step now; its plots too when it passed."""
+    look = project.look()
+    report = next(one for one in look.reports if one.slug == slug)
+    after = outputs_of(project, slug) if passed else {}
+    changes = {path: _became(before.get(path), sha256) for path, sha256 in after.items()}
+    changes |= {path: "no longer written" for path in before if passed and path not in after}
+    display(StepView(report, changes))  # type: ignore[no-untyped-call]
+    plots = look.workflow.by_slug[slug].made_among(after)
+    wanted = look.workflow.by_slug[slug].plot_files
+    for path in [one for one in plots if _is_of(one, wanted)][:_MOST_PLOTS] if passed else ():
+        _show_plot(project, path)
+
+
+def _became(old: str | None, new: str) -> str:
+    if old is None:
+        return "new"
+    return "the same bytes as before" if old == new else "changed"
+
+
+def _is_of(path: str, declared: tuple[str, ...]) -> bool:
+    folders = tuple(one for one in declared if one.endswith("/"))
+    return path in declared or path.startswith(folders)
+
+
+def _show_plot(project: Project, path: str) -> None:
+    kind = _PICTURES.get(path.rpartition(".")[2].lower())
+    bundle: dict[str, Any] = {"text/plain": f"[plot {shown(path)}]"}
+    if kind is not None:
+        try:
+            data = project.opened.tree.read(path, _MOST_BYTES)
+        except VaibifyError as error:
+            bundle["text/plain"] = f"[plot {error}]"
+        else:
+            is_text = kind.endswith("xml")
+            text = data.decode("utf-8", "replace") if is_text else base64.b64encode(data).decode()
+            bundle[kind] = text
+    display(bundle, raw=True)  # type: ignore[no-untyped-call]
+
+
+def _sign(state: str) -> str:
+    return _SIGNS.get(state, "○")

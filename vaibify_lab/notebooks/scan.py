@@ -1,0 +1,145 @@
+"""The step cells of a notebook, each beside its step; found in its text, nothing is run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from vaibify_lab.core.errors import VaibifyError
+from vaibify_lab.files.ipysource import without_magics
+from vaibify_lab.notebooks.cells import read_cell, step_magic
+from vaibify_lab.notebooks.dialect import OF_IPYTHON, compiles
+from vaibify_lab.notebooks.names import free_names, made_names
+from vaibify_lab.notebooks.standing import Cell, Read, Standing, standing
+
+State = Literal["same", "new", "cell", "other", "both", "foreign", "duplicate", "wrong"]
+_WORDS: Mapping[State, str] = {
+    "same": "",
+    "new": "is no step yet: running the cell makes it one",
+    "cell": "differs from the step: the cell was edited since",
+    "other": "differs from the step, which was edited since the cell wrote it",
+    "both": "differs from the step: both were edited since the cell wrote it",
+    "foreign": "is called like a step or a script that no cell wrote",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A code cell as a notebook holds it; ``number`` counts all cells from 1."""
+
+    number: int
+    id: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A step cell.
+
+    Attributes
+    ----------
+    state : State
+        ``wrong``: it cannot be read; ``duplicate``: another cell is the same step; else which of
+        cell and step was edited since they were one.
+    text : str
+        That in words; empty where all is the same.
+    names : tuple of (name, numbers of the cells that make it)
+        What the cell takes from the live kernel.
+    """
+
+    source: Source
+    state: State
+    text: str
+    name: str | None = None
+    standing: Standing | None = None
+    names: tuple[tuple[str, tuple[int, ...]], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON answer's form."""
+        found = self.standing
+        return {
+            "number": self.source.number,
+            "id": self.source.id,
+            "name": self.name,
+            "slug": found.slug if found else None,
+            "script": found.path if found else None,
+            "state": self.state,
+            "text": self.text,
+            "diff": found.diff if found else "",
+            "keys": list(found.keys) if found else [],
+            "names": [{"name": name, "cells": list(cells)} for name, cells in self.names],
+        }
+
+
+def step_cells(sources: Sequence[Source], steps: list[dict[str, Any]], read: Read) -> list[Found]:
+    """Return the step cells of a notebook, in its order.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        Its code cells.
+    steps : list of dict
+        ``listSteps`` of the workflow.
+    read : callable
+        Returns a repository file's text, None where there is none.
+    """
+    made = {one.number: made_names(_plain(one.text)) for one in sources if not step_magic(one.text)}
+    found = [_found(one, steps, read, made) for one in sources if step_magic(one.text)]
+    numbers: dict[str, list[int]] = {}
+    for one in found:
+        if one.standing is not None:
+            numbers.setdefault(one.standing.slug, []).append(one.source.number)
+    return [_unless_alone(one, numbers) for one in found]
+
+
+def _found(
+    source: Source, steps: list[dict[str, Any]], read: Read, made: Mapping[int, frozenset[str]]
+) -> Found:
+    magic = step_magic(source.text)
+    assert magic is not None
+    try:
+        cell = read_cell(magic.line, magic.body)
+        stands = standing(cell, steps, read)
+    except VaibifyError as error:  # one cell that cannot be read hides no other
+        return Found(source, "wrong", str(error))
+    state = _state(stands)
+    names = tuple(
+        (name, tuple(number for number, names in made.items() if name in names))
+        for name in hidden_names(cell)
+    )
+    return Found(source, state, _WORDS[state], cell.line.name, stands, names)
+
+
+def _unless_alone(found: Found, numbers: Mapping[str, Iterable[int]]) -> Found:
+    slug = found.standing.slug if found.standing else ""
+    others = [one for one in numbers.get(slug, ()) if one != found.source.number]
+    if not others:
+        return found
+    which = f"cell{'s' if len(others) > 1 else ''} {', '.join(map(str, others))}"
+    text = f"is step {slug!r}, and so is {which}: rename one, or delete it"
+    return Found(found.source, "duplicate", text, found.name, found.standing, found.names)
+
+
+def _state(found: Standing) -> State:
+    both = {found.code, found.declaration}
+    for state in ("foreign", "both"):
+        if state in both:
+            return state
+    if "other" in both:
+        return "both" if "cell" in both else "other"
+    if found.declaration == "new":
+        return "new"
+    return "same" if both == {"same"} else "cell"
+
+
+def hidden_names(cell: Cell) -> tuple[str, ...]:
+    """Return the names that a Python cell uses and does not make."""
+    if cell.line.language != "python":
+        return ()
+    return tuple(name for name in free_names(_plain(cell.code)) if name not in OF_IPYTHON)
+
+
+def _plain(code: str) -> str:
+    """Return a cell's code without what only IPython understands."""
+    return code if compiles(code, awaiting=True) else without_magics(code)

@@ -1,0 +1,59 @@
+"""The step cells of a notebook with what is true of their steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from vaibify_lab.core.errors import UsageError
+from vaibify_lab.files.directory import READ_LIMIT
+from vaibify_lab.notebooks.cells import read_cell, step_magic
+from vaibify_lab.notebooks.scan import Found, Source, step_cells
+from vaibify_lab.notebooks.standing import Cell
+from vaibify_lab.project.declaring import text_of
+from vaibify_lab.provenance.compare.notebook_file import read_notebook
+from vaibify_lab.runs.opened import Look, Opened
+
+_WITH_IDS = (4, 5)
+PYTHON = "python"  # the only kernels that have the magics
+
+
+def sources_in(opened: Opened, path: str) -> list[Source]:
+    """Return the code cells of a notebook file, which is only read.
+
+    Raises
+    ------
+    InvalidFile, MissingFile, UnsafePath
+    """
+    notebook = read_notebook(opened.tree.read(path, READ_LIMIT), path)
+    if notebook.language != PYTHON:
+        return []
+    has_ids = notebook.format >= _WITH_IDS  # else what reads it may have made some up
+    return [Source(one.number, one.id if has_ids else None, one.source) for one in notebook.code]
+
+
+def cell_states(opened: Opened, look: Look, sources: Sequence[Source]) -> list[dict[str, Any]]:
+    """Return each step cell: how it stands to its step, and what is true of that now."""
+    steps = list(look.workflow.raw["listSteps"])
+    reports = {one.slug: one for one in look.reports}
+
+    def joined(found: Found) -> dict[str, Any]:
+        known = found.standing is not None and found.standing.index is not None
+        report = reports.get(found.standing.slug) if found.standing and known else None
+        return found.to_json() | {"report": report.to_json() if report else None}
+
+    return [joined(one) for one in step_cells(sources, steps, lambda p: text_of(opened.tree, p))]
+
+
+def cell_in(source: str) -> Cell:
+    """Read a whole cell that is a step.
+
+    Raises
+    ------
+    UsageError
+        Also when it is none.
+    """
+    magic = step_magic(source)
+    if magic is None:
+        raise UsageError("is no step", where="the cell", action="begin it with %%vaibify step NAME")
+    return read_cell(magic.line, magic.body)

@@ -113,8 +113,12 @@ def _all_ordinary(data: bytes) -> Manifest | None:
     """Read what holds ordinary lines only, each path once: nearly every manifest, in one sweep."""
     if not data.isascii() or not data.endswith(b"\n"):
         return None
-    found = _ORDINARY.findall(data.decode("ascii"))
-    entries = {path: ManifestEntry(path, sha256, n) for n, (sha256, path) in enumerate(found, 1)}
+    entries: dict[str, ManifestEntry] = {}
+    for number, found in enumerate(_ORDINARY.finditer(data.decode("ascii")), 1):
+        sha256, path = found.groups()
+        if path in entries:
+            return None
+        entries[path] = ManifestEntry(path, sha256, number)
     is_all = len(entries) == data.count(b"\n") and NAME not in entries
     return Manifest(tuple(entries.values())) if is_all else None
 

@@ -60,6 +60,7 @@ def main() -> int:
         print("A quick look: the goals are those of the full sizes.\n")
     print(HEAD, flush=True)
     with tempfile.TemporaryDirectory(prefix="vaibify-bench-", dir=given.directory) as folder:
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # a user's second start compiles nothing
         os.environ["XDG_CACHE_HOME"] = f"{folder}/cache"  # nothing is left in the user's
         try:
             for row in rows(Path(folder), sizes, rounds, given.image):

@@ -244,8 +244,8 @@ def clone_without_output(made: Made) -> Iterator[Scene]:
 
 @contextmanager
 def notebook_step(made: Made) -> Iterator[Scene]:
-    """Have a notebook as a step."""
-    made.write("look.ipynb", "{}")
+    """Have a notebook of no bytes as a step."""
+    made.write("look.ipynb", "")
     made.workflow([{**CHAIN[0], "saDataCommands": [], "sNotebook": "look.ipynb"}])
     yield Scene(made.root)
 
@@ -429,7 +429,7 @@ SCENES: dict[str, SceneMaker] = {
     "absolute path": with_steps({**_FIRST, "saInputDataFiles": ["/data/in.txt"]}),
     "reference to nothing": replaced("workflow.json", "{Step01.a}", "{Step01.b}"),
     "missing script": with_steps({**_FIRST, "saDataCommands": ["bash maek.sh"]}),
-    "a notebook step": notebook_step,
+    "an empty notebook as a step": notebook_step,
     "a program that is not there": with_files(RECORD, make_sh="pyhton fit.py > out/a.txt\n"),
     "a script that fails": with_files(RECORD, make_sh="python fit.py\n", fit_py="print(1 / 0)\n"),
     "output written elsewhere": with_files(RECORD, "a.txt", make_sh="echo 2 > a.txt\n"),

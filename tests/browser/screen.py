@@ -20,9 +20,9 @@ def fresh_page(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-def open_lab(page: Page, lab: Lab) -> None:
+def open_lab(page: Page, lab: Lab, path: str = "lab") -> None:
     """Open JupyterLab and wait until it is there."""
-    page.goto(lab.page(reset=""), wait_until="domcontentloaded")
+    page.goto(lab.page(path, reset=""), wait_until="domcontentloaded")
     page.wait_for_function("window.jupyterapp !== undefined", timeout=120_000)
     page.evaluate("jupyterapp.restored")
     page.wait_for_selector("#jupyterlab-splash", state="detached")

@@ -67,7 +67,7 @@ def test_what_is_not_a_readable_regular_file(tree: Tree, public: Path, as_nobody
         before = len(os.listdir("/proc/self/fd"))
         started = time.monotonic()
         found = hash_many(tree, NOT_READABLE)
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 30
         assert len(os.listdir("/proc/self/fd")) == before
     assert found == {
         "none": MISSING,

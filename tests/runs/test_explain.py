@@ -222,14 +222,14 @@ def test_no_log_takes_long(tmp_path: Path, name: str) -> None:
     log = tmp_path / "stderr"
     log.write_text(TRAPS[name])
     files = [f"folder{n % 100}/file{n}.py" for n in range(50_000)]
-    began = time.monotonic()
+    began = time.process_time()
     text = tail(log)
     assert len(text) <= 64 * 1024
     reason = why_exit(1, text)
     assert len(reason.text) < 4000
     paths = sealed(files, []).missed(text)
     assert len(paths) <= 5
-    assert time.monotonic() - began < 3
+    assert time.process_time() - began < 10  # what grows with the square takes minutes
 
 
 @given(st.text(max_size=300), st.integers(1, 255))

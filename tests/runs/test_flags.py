@@ -370,7 +370,6 @@ def test_tests_run_with_a_step_or_not_or_alone(tmp_path: Path) -> None:
     ("keys", "code", "text"),
     [
         ({"bEnabled": False}, "usage", "step 'one' is disabled"),
-        ({"sNotebook": "n.ipynb"}, "preflight", "is a notebook, which this version cannot run yet"),
     ],
 )
 def test_a_step_that_cannot_run_is_refused_by_name_and_passed_over_otherwise(

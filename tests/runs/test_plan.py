@@ -195,7 +195,6 @@ def test_a_current_step_waits_for_a_parent_that_may_run() -> None:
     ("keys", "text"),
     [
         ({"bEnabled": False}, "is disabled"),
-        ({"sNotebook": "n.ipynb"}, "is a notebook, which this version cannot run yet"),
     ],
 )
 def test_what_cannot_run_is_passed_over_whatever_its_parents_do(

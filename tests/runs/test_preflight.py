@@ -794,18 +794,42 @@ def test_no_bash(root: Path, tmp_path: Path) -> None:
     ]
 
 
-def test_kinds_of_steps_that_cannot_run_yet(root: Path) -> None:
-    write(root, {"a.ipynb": '{"cells": []}'})
+def test_notebooks_as_steps(root: Path) -> None:
+    kept = {"saOutputFiles": ["out/a.ipynb"], "bNoTests": True}
+    write(root, {"a.ipynb": '{"nbformat": 4, "cells": []}', "bad.ipynb": "{}", "b.ipynb": ""})
     steps = [
-        {"sName": "Look", "bInteractive": True},
+        {"sName": "Look", "bInteractive": True, "sNotebook": "bad.ipynb"},
         {"sName": "Book", "sNotebook": "a.ipynb"},
+        {"sName": "Kept", "sNotebook": "a.ipynb", **kept},
+        {"sName": "Bad", "sNotebook": "bad.ipynb", **kept, "saOutputFiles": ["out/bad.ipynb"]},
+        {"sName": "Empty", "sNotebook": "b.ipynb", **kept, "saOutputFiles": ["out/b.ipynb"]},
     ]
-    assert lines(look(root, steps, asked=["book"])) == [
+    able = dataclasses.replace(ENGINE, can_import=lambda module: True)
+    found = [one for one in look(root, steps, able) if one.code != "code-unread"]
+    assert lines(found) == [
         (
             "error",
-            "not-available",
-            "step 'book': is a notebook, which this version cannot run yet; "
-            "leave it out of the run",
+            "notebook-unusable",
+            "step 'bad': notebook 'bad.ipynb' is no notebook: it has no number nbformat",
+        ),
+        (
+            "error",
+            "notebook-unusable",
+            "step 'empty': notebook 'b.ipynb' is an empty notebook; save it once in JupyterLab",
+        ),
+        (
+            "warning",
+            "no-executed-copy",
+            "step 'book': names no single output *.ipynb for its executed copy, which is not kept",
+        ),
+    ]
+    bare = dataclasses.replace(ENGINE, can_import=lambda module: module != "nbclient")
+    assert lines(look(root, steps[2:3], engine=bare)) == [
+        (
+            "error",
+            "module-missing",
+            "step 'kept': a notebook needs 'nbclient', which this Python does not have; "
+            "add nbclient to requirements.in, then: jupyter vaibify envelope --only lock",
         ),
     ]
 

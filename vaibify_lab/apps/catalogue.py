@@ -37,6 +37,7 @@ JOBS: dict[str, dict[str, str]] = {
     },
     "confirm": {
         "reproduce": "confirm the project as a stranger would",
+        "notebook": "run a notebook; compare its stored outputs with fresh ones",
     },
 }
 

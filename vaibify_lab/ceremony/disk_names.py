@@ -31,6 +31,7 @@ class DiskNames:
         self._tree = tree
         self._folders: dict[tuple[str, Likeness], dict[str, list[str]]] = {}
         self._alike: dict[tuple[str, Likeness], list[str]] = {}
+        self._without_forms: dict[str, bool] = {}
 
     def alike(self, path: str, likeness: Likeness) -> list[str]:
         """Return the paths on disk that equal ``path`` after normalisation (and case folding)."""
@@ -41,6 +42,22 @@ class DiskNames:
             for folder in self._folders_alike(parent, likeness)
             for one in self._names(folder, likeness).get(key, ())
         ]
+
+    def has_one_form(self, path: str) -> bool:
+        """Tell at once, for nearly every path, that the disk holds it in no two normal forms.
+
+        The answer is for all names in its folder, so no may also be said of another name's sake.
+        """
+        parent = path.rpartition("/")[0]
+        known = self._without_forms.get(parent)
+        if known is None:
+            known = self._without_forms[parent] = self._is_without_forms(parent)
+        return known
+
+    def _is_without_forms(self, parent: str) -> bool:
+        folders = self._folders_alike(parent, "form")
+        names = [same for one in folders for same in self._names(one, "form").values()]
+        return len(folders) < 2 and all(len(same) == 1 for same in names)
 
     def _folders_alike(self, path: str, likeness: Likeness) -> list[str]:
         if not path:

@@ -7,10 +7,7 @@ in another Unicode normal form is found.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 from vaibify_lab.ceremony.by_hand import with_by_hand
 from vaibify_lab.ceremony.disk_names import DiskNames
@@ -24,16 +21,14 @@ from vaibify_lab.envelope.manifest import (
     MAX_BYTES,
     NAME,
     Manifest,
-    ManifestEntry,
     ManifestProblem,
     parse_manifest,
 )
-from vaibify_lab.files.hashing import hash_many
+from vaibify_lab.files.hashing import hash_each
 from vaibify_lab.files.tree import Tree
 
 Progress = Callable[[int, int, int], None]
 _TIER = 1
-_BATCH = 64
 _MISSING_INPUT = {"missing", "unreadable"}
 
 
@@ -85,26 +80,17 @@ def _look_at_all(
 ) -> list[ListedFile]:
     names = DiskNames(tree)
     clashing = {path for pair in pairs for path in pair}
-    files = []
+    states: dict[str, FileState] = {}
     total = 0
-    for entry, state in _hash_all(tree, manifest.entries):
-        files.append(judge(tree, names, entry, state, has_rival=entry.path in clashing))
+    for path, state in hash_each(tree, [entry.path for entry in manifest.entries]):
+        states[path] = state
         total += state.size or 0
         if progress:
-            progress(len(files), len(manifest.entries), total)
-    return files
-
-
-def _hash_all(
-    tree: Tree, listed: Sequence[ManifestEntry]
-) -> Iterator[tuple[ManifestEntry, FileState]]:
-    """Yield each entry with its state now; hashing lets go of the interpreter, so threads help."""
-    batches = [listed[at : at + _BATCH] for at in range(0, len(listed), _BATCH)]
-    paths = [[entry.path for entry in batch] for batch in batches]
-    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-        for batch, states in zip(batches, pool.map(partial(hash_many, tree), paths), strict=True):
-            for entry in batch:
-                yield entry, states[entry.path]
+            progress(len(states), len(manifest.entries), total)
+    return [
+        judge(tree, names, entry, states[entry.path], has_rival=entry.path in clashing)
+        for entry in manifest.entries
+    ]
 
 
 def _of_line(found: ManifestProblem) -> TierProblem:

@@ -35,6 +35,9 @@ def judge(
 
     ``has_rival``: the manifest lists another path that some disks cannot tell from this one.
     """
+    is_same = state.kind == "file" and state.sha256 == entry.sha256
+    if is_same and names.has_one_form(entry.path):
+        return ListedFile(entry.path)
     forms = names.alike(entry.path, "form")
     if len(forms) > 1:
         named = " and ".join(shown(form) for form in sorted(forms))

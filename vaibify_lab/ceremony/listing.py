@@ -35,6 +35,8 @@ def _parents(path: str) -> Iterator[str]:
 
 def not_in_manifest(tree: Tree, directories: Sequence[str], manifest: Manifest) -> list[str]:
     """Return warnings about what lies in declared folders and is not listed."""
+    if not directories:
+        return []
     listed = {normal_form(entry.path) for entry in manifest.entries}
     extra: dict[str, None] = {}
     warnings = []

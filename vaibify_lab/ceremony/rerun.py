@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
-from vaibify_lab.core.errors import VaibifyError
+from vaibify_lab.ceremony.copying import Tell, copied, copy_file, watch
 from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.core.observed import MISSING, FileState
 from vaibify_lab.core.paths import shown
-from vaibify_lab.engines.scratch import remove_tree
 from vaibify_lab.envelope import environment
-from vaibify_lab.files.git import Repository
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.enveloping import manifested
-from vaibify_lab.runs.journal import ENDINGS, RunFolder, follow
-from vaibify_lab.runs.live import is_ended, is_gone
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.plan import Mode
 from vaibify_lab.runs.start import start_run
-from vaibify_lab.runs.stopping import ask_to_stop
 
 OutputVerdict = Literal["identical", "different", "not produced"]
-Tell = Callable[[dict[str, Any]], None]
-_STOP_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +103,16 @@ def rerun(
     before = hash_many(opened.tree, outputs)
     mode: Mode = "only" if only else "all"
     options = RunOptions(workflow.path, mode, tuple(only), engine="any", tests=False)
-    with _copy(opened, workflow, steps) as copy:
-        folder = start_run(copy, options, person)
-        failures, engine, contained = _watch(folder, tell)
+    with copied(opened, lambda copy: _fill(opened, workflow, steps, copy)) as copy:
+        followed = watch(start_run(copy, options, person), tell)
         made = _outputs_of(copy, steps)
         after = hash_many(copy, dict.fromkeys((*outputs, *made)))
     compared = tuple(
         Compared(path, _verdict(before.get(path, MISSING), after[path]))
         for path in dict.fromkeys((*outputs, *made))
     )
-    problems = (*changed, *failures)
+    problems = (*changed, *followed.failures)
+    engine, contained = followed.engine, followed.in_container
     return Rerun(compared, problems, engine, workflow.deterministic, contained)
 
 
@@ -154,23 +141,6 @@ def changed_since_pinned(opened: Opened, workflow: Workflow) -> tuple[str, ...]:
     return tuple(found)
 
 
-@contextmanager
-def _copy(opened: Opened, workflow: Workflow, steps: Sequence[Step]) -> Iterator[Tree]:
-    """Give a copy of the project as a repository of its own, removed afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix=".vaibify-rerun-", dir=_place_beside(opened.tree.root)))
-    try:
-        root = folder / opened.tree.root.name
-        root.mkdir()
-        _fill(opened, workflow, steps, Tree(root))
-        yield Tree(root)
-    finally:
-        remove_tree(str(folder))
-
-
-def _place_beside(root: Path) -> str | None:
-    return str(root.parent) if os.access(root.parent, os.W_OK) else None
-
-
 def _fill(opened: Opened, workflow: Workflow, steps: Sequence[Step], copy: Tree) -> None:
     outputs = [path for step in steps for path in step.outputs]
     index = opened.repository.snapshot().index
@@ -182,66 +152,7 @@ def _fill(opened: Opened, workflow: Workflow, steps: Sequence[Step], copy: Tree)
         seen = opened.tree.lstat(path)
         if ours or made or seen is None:
             continue
-        _copy_one(opened.tree, path, copy, seen.st_mode & 0o777)
-    Repository.make(copy.root)
-
-
-def _copy_one(source: Tree, path: str, copy: Tree, mode: int) -> None:
-    try:
-        opened = source.open_file(path)
-    except VaibifyError:
-        return  # a link or a special file: no step may rest on it
-    parent = path.rpartition("/")[0]
-    if parent:
-        copy.make_directory(parent)
-    target = copy.root / path
-    with os.fdopen(opened, "rb") as read, target.open("xb") as write:
-        shutil.copyfileobj(read, write, 2**20)
-    target.chmod(mode)
-
-
-def _watch(folder: RunFolder, tell: Tell | None) -> tuple[tuple[str, ...], str, bool]:
-    """Follow a run to its end; return what failed, the engine in words, whether a container."""
-    try:
-        return _follow(folder, tell)
-    except BaseException:  # Ctrl-C: nothing may go on in a folder that is about to be removed
-        with suppress(VaibifyError):
-            ask_to_stop(folder)
-        deadline = time.monotonic() + _STOP_SECONDS
-        while not is_ended(folder) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        raise
-
-
-def _follow(folder: RunFolder, tell: Tell | None) -> tuple[tuple[str, ...], str, bool]:
-    failures: list[str] = []
-    engine, contained = "local engine", False
-    for event in follow(folder):
-        if event is None:
-            if _is_lost(folder):
-                return (*failures, "the rerun lost its runner"), engine, contained
-            continue
-        if tell is not None:
-            tell(event)
-        if event["event"] == "runStarted":
-            engine, contained = _words(event["engine"]), event["engine"]["kind"] == "docker"
-        if event["event"] in ("stepFail", "stepBlocked"):
-            failures.append(f"step {event['step']!r} {event.get('text', '')}")
-        if event["event"] == "runRefused":
-            failures.append(str(event["text"]))
-        if event["event"] in ENDINGS:
-            break
-    return tuple(failures), engine, contained
-
-
-def _is_lost(folder: RunFolder) -> bool:
-    return is_gone(folder) and not is_ended(folder)
-
-
-def _words(described: dict[str, Any]) -> str:
-    if described["kind"] == "docker":
-        return f"in the pinned image, {described['product']} {described['version']}"
-    return f"local engine, {described['tier']}, not in a container"
+        copy_file(opened.tree, path, copy, seen.st_mode & 0o777)
 
 
 def _outputs_of(copy: Tree, steps: Sequence[Step]) -> list[str]:

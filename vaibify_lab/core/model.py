@@ -85,9 +85,10 @@ class Step:
 
     def made_among(self, paths: Iterable[str]) -> tuple[str, ...]:
         """Return those of the paths that are outputs of this step, also by a folder."""
-        files = frozenset(self.outputs)
-        folders = tuple(path for path in self.outputs if path.endswith("/"))
-        return tuple(path for path in paths if path in files or path.startswith(folders))
+        outputs = self.outputs
+        files = frozenset(outputs)
+        folders = tuple([path for path in outputs if path[-1:] == "/"])
+        return tuple([path for path in paths if path in files or path.startswith(folders)])
 
     @property
     def code(self) -> tuple[str, ...]:

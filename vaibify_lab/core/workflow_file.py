@@ -208,7 +208,7 @@ class _Builder:
                 yield TestSuite(category, tuple(commands), file, standards)
 
     def _directory(self, raw: Mapping[str, Any]) -> str:
-        given = raw.get("sDirectory", "")
+        given = raw.get("sDirectory", _folder_of_notebook(raw))
         if given in ("", ".", "./"):
             return ""
         expander = Expander(self.nothing, self.variables, raw["sName"])
@@ -278,3 +278,9 @@ def _resources(value: Mapping[str, Any]) -> StepResources:
         _whole(value.get("iGpus")),
         _whole(value.get("iShmMegabytes")),
     )
+
+
+def _folder_of_notebook(raw: Mapping[str, Any]) -> str:
+    """Return where a notebook runs if nothing is said: in its own folder, as in Jupyter."""
+    notebook: str = raw.get("sNotebook") or ""
+    return notebook.rpartition("/")[0]

@@ -96,7 +96,9 @@ STEP_KEYS: dict[str, Key] = {
     "sStepId": Key(
         _SLUG, False, "Names the step's facts and references; default: the name in kebab-case."
     ),
-    "sDirectory": Key(_DIRECTORY, True, "Working directory of its commands; default: the root."),
+    "sDirectory": Key(
+        _DIRECTORY, True, "Working directory; default: the notebook's folder, else the root."
+    ),
     "sDescription": Key(Text(100_000), False, "Free text."),
     "bEnabled": Key(Flag(), False, "false: the step is not run and is not green. Default true."),
     "bInteractive": Key(
@@ -121,7 +123,12 @@ STEP_KEYS: dict[str, Key] = {
         Listed(_NAME, 10_000), True, "Steps, by name or id, whose outputs it reads."
     ),
     "saScripts": Key(_PATHS, True, "Its code files; default: found from its commands.", "code"),
-    "sNotebook": Key(_PATH, True, "The notebook that is the step.", "code"),
+    "sNotebook": Key(
+        _PATH,
+        True,
+        "A notebook that is run, before the commands; its executed copy is the output *.ipynb.",
+        "code",
+    ),
     "dictCell": Key(Mapped(Anything()), False, "Notebook and cell id; written by the panel only."),
     "dictTests": Key(_shape(SUITE_KEYS), False, "Its tests, by category.", "test"),
     "bNoTests": Key(Flag(), False, "Declares that it needs no tests."),

@@ -10,6 +10,7 @@ import os
 import secrets
 import stat
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -38,25 +39,26 @@ def load_cache(place: Path, label: str) -> bytes | None:
         if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
             return None
         head, body = file.readline(_LONGEST_HEAD), file.read()
-    return body if head == _head(label, body) else None
+    return body if head == _head(label, [body]) else None
 
 
-def save_cache(place: Path, label: str, body: bytes) -> None:
-    """Keep ``body`` for the next process, whole or not at all."""
+def save_cache(place: Path, label: str, body: Sequence[bytes]) -> None:
+    """Keep ``body``, given in pieces, for the next process, whole or not at all."""
     temporary = place.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with temporary.open("wb") as file:
-            file.writelines((_head(label, body), body))
+            file.writelines((_head(label, body), *body))
         temporary.replace(place)
     except OSError:
         with suppress(OSError):
             temporary.unlink()
 
 
-def _head(label: str, body: bytes) -> bytes:
+def _head(label: str, body: Sequence[bytes]) -> bytes:
     digest = hashlib.sha256(os.fsencode(label) + b"\0")
-    digest.update(body)
+    for piece in body:
+        digest.update(piece)
     return f"{_MAGIC} {digest.hexdigest()}\n".encode("ascii")
 
 

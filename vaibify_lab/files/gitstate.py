@@ -94,7 +94,7 @@ class SnapshotStore:
             "tree_bytes": len(raw.tree),
         }
         head = json.dumps(facts).encode("ascii")
-        save_cache(self._place, self._label, head + b"\n" + raw.tree + raw.index)
+        save_cache(self._place, self._label, [head + b"\n", raw.tree, raw.index])
         self._saved = key
 
 

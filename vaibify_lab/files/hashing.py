@@ -14,8 +14,10 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 
 from vaibify_lab.core.errors import MissingFile
@@ -33,6 +35,7 @@ stamp_of: Callable[[os.stat_result], Stamp] = attrgetter(
 
 _ATTEMPTS = 3
 _SMALL = 2**20
+_THREADS = 4
 _PIECE = 512 * 1024
 # A file of 64 GiB or more with less than a thousandth of it on disk holds no data worth hours.
 _SPARSE_SIZE = 2**36
@@ -86,11 +89,33 @@ def hash_both(tree: Tree, path: str, object_format: str | None) -> tuple[FileSta
 def hash_many(tree: Tree, paths: Iterable[str]) -> dict[str, FileState]:
     """Return the state of each file, in the order given, every byte of all of them read."""
     wanted = list(paths)
-    found: dict[str, FileState] = {}
-    with open_descent(tree) as descent:
-        for directory, name, path in sorted((*split(path), path) for path in wanted):
-            found[path] = read_below(descent, directory, name, None).state
+    found = dict(hash_each(tree, wanted))
     return {path: found[path] for path in wanted}
+
+
+def hash_each(tree: Tree, paths: Iterable[str]) -> Iterator[tuple[str, FileState]]:
+    """Yield each file with its state as soon as that is known, every byte of all of them read.
+
+    Large files come last, read in threads: hashing lets go of the interpreter. For small ones
+    threads would only wait for each other.
+    """
+    large: list[str] = []
+    with open_descent(tree) as descent:
+        for directory, name, path in sorted((*split(path), path) for path in paths):
+            try:
+                opened = descent.enter(directory)
+                status = look(opened, name)
+            except OSError as error:
+                yield path, state_of_error(error)
+                continue
+            if status.st_size > _SMALL:
+                large.append(path)
+            else:
+                state = _small_state(opened, name, status)
+                yield path, state or read_at(opened, name, None).state
+    if large:
+        with ThreadPoolExecutor(min(_THREADS, len(large), os.cpu_count() or 1)) as pool:
+            yield from zip(large, pool.map(partial(hash_file, tree), large), strict=True)
 
 
 def read_below(descent: Descent, directory: str, name: str, object_format: str | None) -> Reading:
@@ -100,6 +125,25 @@ def read_below(descent: Descent, directory: str, name: str, object_format: str |
     except OSError as error:
         return Reading(state_of_error(error))
     return read_at(opened, name, object_format)
+
+
+def _small_state(directory: int, name: str, before: os.stat_result) -> FileState | None:
+    """Read a small regular file at once; None where it must be looked at with more care."""
+    if not stat.S_ISREG(before.st_mode):
+        return None
+    try:
+        opened = open_regular(directory, name)
+    except OSError:
+        return None
+    try:
+        data = os.read(opened, before.st_size + 1)
+        after = os.fstat(opened)
+    except OSError:
+        return None
+    finally:
+        os.close(opened)
+    is_whole = len(data) == before.st_size and stamp_of(after) == stamp_of(before)
+    return _state_of(data) if is_whole else None
 
 
 def read_at(directory: int, name: str, object_format: str | None) -> Reading:
@@ -157,8 +201,12 @@ def _digest_small(opened: int, size: int, blob: hashlib._Hash | None) -> FileSta
         data += more
     if blob:
         blob.update(data)
+    return _state_of(data)
+
+
+def _state_of(data: bytes) -> FileState:
     digest = hashlib.sha256(data).hexdigest()
-    if size < _POINTER_LIMIT and (pointer := _POINTER.match(data)):
+    if len(data) < _POINTER_LIMIT and (pointer := _POINTER.match(data)):
         return FileState("lfs-pointer", digest, len(data), pointer[1].decode("ascii"))
     return FileState("file", digest, len(data))
 

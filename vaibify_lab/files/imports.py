@@ -22,12 +22,13 @@ from functools import lru_cache
 
 from vaibify_lab.core.commands import named_by
 from vaibify_lab.core.errors import InvalidFile, MissingFile, UnsafePath
+from vaibify_lab.files.answers import Answers
 from vaibify_lab.files.codefile import parse_code
 from vaibify_lab.files.codewalk import Walk
 from vaibify_lab.files.descent import Descent, look
 from vaibify_lab.files.directory import READ_LIMIT, Directory
 from vaibify_lab.files.hashing import Stamp, open_descent, stamp_of
-from vaibify_lab.files.modules import Finder, Folders
+from vaibify_lab.files.modules import Finder, Folders, Listing
 from vaibify_lab.files.parsed import Parsed
 from vaibify_lab.files.paths import split
 from vaibify_lab.files.refusals import reading
@@ -36,6 +37,10 @@ from vaibify_lab.files.tree import Tree
 
 PARSE_LIMIT = 4 * 2**20
 _COMMANDS_KEPT = 2**16  # fewer than a workflow has steps would be as good as none
+_Asked = tuple[tuple[str, ...], str, tuple[str, ...]]
+_Told = tuple[
+    tuple[tuple[str, Parsed], ...], tuple[tuple[str, Listing], ...], tuple[tuple[str, bool], ...]
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,16 @@ class CodeScan:
     problems: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A scan, and all that it was told of the tree."""
+
+    scan: CodeScan
+    parsed: tuple[tuple[str, Parsed], ...]
+    listings: tuple[tuple[str, Listing], ...]
+    folders: tuple[tuple[str, bool], ...]
+
+
 def reachable_code(
     tree: Tree, scripts: Sequence[str], directory: str, modules: Sequence[str] = ()
 ) -> CodeScan:
@@ -74,6 +89,7 @@ class CodeScanner:
         self._parsed: dict[str, tuple[Stamp | None, str, Parsed]] = {}
         self._lock = threading.Lock()
         self.named = lru_cache(_COMMANDS_KEPT)(named_by)
+        self.kept: dict[_Asked, _Kept] = {}
 
     @contextmanager
     def moment(self) -> Iterator[Moment]:
@@ -111,13 +127,12 @@ class Moment:
     def __init__(self, scanner: CodeScanner, descent: Descent, folders: Folders) -> None:
         self.named = scanner.named
         self.finder = Finder(descent, folders, time.time_ns())
+        self.parsed = Answers(self._parse)
         self._scanner = scanner
         self._descent = descent
-        self._parsed: dict[str, Parsed] = {}
-        self._scans: dict[tuple[tuple[str, ...], str, tuple[str, ...]], CodeScan] = {}
 
     def scan(self, scripts: Sequence[str], directory: str, modules: Sequence[str] = ()) -> CodeScan:
-        """Return what scripts reach.
+        """Return what scripts reach; as before, where the tree answers as it did then.
 
         Parameters
         ----------
@@ -129,26 +144,36 @@ class Moment:
             What follows ``python -m``.
         """
         asked = (tuple(scripts), directory, tuple(modules))
-        if asked not in self._scans:
-            walk = Walk(self, directory.removesuffix("/"))
-            walk.run(scripts, modules)
-            self._scans[asked] = CodeScan(
-                tuple(sorted(walk.files)),
-                tuple(
-                    sorted((module, path, line) for (module, path), line in walk.missing.items())
-                ),
-                tuple(sorted(walk.problems)),
-            )
-        return self._scans[asked]
+        all_kept = self._scanner.kept
+        kept = all_kept.get(asked)
+        if kept is None or not self._holds(kept):
+            if len(all_kept) >= _COMMANDS_KEPT:
+                all_kept.clear()
+            kept = all_kept[asked] = self._walked(*asked)
+        return kept.scan
 
-    def parsed(self, path: str) -> Parsed:
-        """Return what a file says about other files."""
-        if path not in self._parsed:
-            self._parsed[path] = self._parse(path)
-        return self._parsed[path]
+    def _holds(self, kept: _Kept) -> bool:
+        return (
+            self.parsed.the_same(kept.parsed)
+            and self.finder.listing.the_same(kept.listings)
+            and self.finder.is_folder.the_same(kept.folders)
+        )
+
+    def _walked(self, scripts: tuple[str, ...], directory: str, modules: tuple[str, ...]) -> _Kept:
+        self._told()  # what was asked before belongs to no scan
+        walk = Walk(self, directory.removesuffix("/"))
+        walk.run(scripts, modules)
+        missing = sorted((module, path, line) for (module, path), line in walk.missing.items())
+        scan = CodeScan(tuple(sorted(walk.files)), tuple(missing), tuple(sorted(walk.problems)))
+        return _Kept(scan, *self._told())
+
+    def _told(self) -> _Told:
+        return self.parsed.noted(), self.finder.listing.noted(), self.finder.is_folder.noted()
 
     def is_file(self, path: str) -> bool:
         """Tell whether a file, or a link that should not be there, stands on or at the path."""
+        if self.finder.file(path):
+            return True
         try:
             directory, name = split(path)
             mode = look(self._descent.enter(directory), name).st_mode
@@ -162,10 +187,10 @@ class Moment:
         try:
             directory, name = split(path)
             with reading(path):
-                here = Directory(directory, self._descent.enter(directory))
-                [status] = here.statuses([name])
+                opened = self._descent.enter(directory)
+                status = look(opened, name)
         except MissingFile:
             return Parsed()  # its own state says so
         except UnsafePath as error:
             return Parsed(problem=f"{error.text}: what it imports is not known")
-        return self._scanner.parsed(path, here, name, status) if status else Parsed()
+        return self._scanner.parsed(path, Directory(directory, opened), name, status)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from vaibify_lab.files.answers import Answers
 from vaibify_lab.files.descent import Descent, EntryKind, entries
 from vaibify_lab.files.hashing import Stamp, stamp_of
 from vaibify_lab.files.paths import join
@@ -77,9 +78,8 @@ class Finder:
 
     def __init__(self, descent: Descent, folders: Folders, now: int) -> None:
         self._descent = descent
-        self._folders = folders
-        self._now = now
-        self._seen: dict[str, Listing] = {}
+        self.listing = Answers(lambda folder: folders.listing(descent, folder, now))
+        self.is_folder = Answers(self._is_folder)
 
     def absolute(self, module: str, roots: Sequence[str]) -> Found:
         """Find a module on the path ``roots``.
@@ -103,20 +103,15 @@ class Finder:
     def file(self, path: str) -> tuple[str, ...]:
         """Return the path when a file, or a link in its place, is there."""
         folder, _, name = path.rpartition("/")
-        return (path,) if self._listing(folder).file(name) else ()
+        return (path,) if self.listing(folder).file(name) else ()
 
-    def is_folder(self, folder: str) -> bool:
+    def _is_folder(self, folder: str) -> bool:
         """Tell whether there is such a folder, no link to one."""
         try:
             self._descent.enter(folder)
         except OSError:
             return False
         return True
-
-    def _listing(self, folder: str) -> Listing:
-        if folder not in self._seen:
-            self._seen[folder] = self._folders.listing(self._descent, folder, self._now)
-        return self._seen[folder]
 
     def _one(self, part: str, folders: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the files of one part of a name, and the folders of what lies below it.
@@ -126,7 +121,7 @@ class Finder:
         """
         portions: list[str] = []
         for folder in folders:
-            listing = self._listing(folder)
+            listing = self.listing(folder)
             inner = join(folder, part)
             kind = listing.kinds.get(part)
             if kind == "link":  # perhaps a package: its state says that links are not followed

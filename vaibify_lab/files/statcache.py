@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -154,18 +154,19 @@ class StatCache:
                 self._changed = False
 
     def _look(self, descent: Descent, group: _Group) -> bool:
-        """Bring a group up to date; return whether it had to be looked at closely."""
+        """Bring a group up to date; return whether anything in it is new."""
+        before = group.entries
         try:
             opened = descent.enter(group.directory)
         except OSError as error:
             group.stamps = None
             entry = _Entry(_NO_STAMP, state_of_error(error), None)
             group.entries = [entry] * len(group.paths)
-            return True
+            return group.entries != before
         if group.stamps is not None and group.stamps == _stamps(opened, group.names):
             return False
         self._look_closely(opened, group)
-        return True
+        return group.entries != before
 
     def _look_closely(self, opened: int, group: _Group) -> None:
         known = self._loaded()
@@ -229,21 +230,29 @@ def _stamps(directory: int, names: list[str]) -> list[Stamp] | None:
         return None
 
 
-def _packed(entries: dict[str, _Entry]) -> bytes:
-    """Return entries as columns: a third of the time that a row each takes."""
-    rows = list(entries.values())
-    columns: dict[str, list[Any]] = {
-        "path": list(entries),
-        "size": [row.stamp[0] for row in rows],
-        "mtime": [row.stamp[1] for row in rows],
-        "ctime": [row.stamp[2] for row in rows],
-        "inode": [row.stamp[3] for row in rows],
-        "kind": [row.state.kind for row in rows],
-        "sha256": [row.state.sha256 for row in rows],
-        "detail": [row.state.detail for row in rows],
-        "blob": [row.blob for row in rows],
+def _packed(entries: dict[str, _Entry]) -> list[bytes]:
+    """Return entries as columns: a third of the time that a row each takes.
+
+    In pieces, one column after the other, so that no more than one stands twice in memory.
+    """
+    columns: dict[str, Callable[[_Entry], Any]] = {
+        "size": lambda row: row.stamp[0],
+        "mtime": lambda row: row.stamp[1],
+        "ctime": lambda row: row.stamp[2],
+        "inode": lambda row: row.stamp[3],
+        "kind": lambda row: row.state.kind,
+        "sha256": lambda row: row.state.sha256,
+        "detail": lambda row: row.state.detail,
+        "blob": lambda row: row.blob,
     }
-    return json.dumps(columns, separators=(",", ":")).encode("ascii")
+    pieces = [b'{"path":', _column(entries)]
+    for name, of in columns.items():
+        pieces += [b',"%s":' % name.encode("ascii"), _column(map(of, entries.values()))]
+    return [*pieces, b"}"]
+
+
+def _column(values: Iterable[Any]) -> bytes:
+    return json.dumps(list(values), separators=(",", ":")).encode("ascii")
 
 
 def _unpacked(body: bytes) -> dict[str, _Entry]:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from vaibify_lab.ceremony.copying import Tell
 from vaibify_lab.ceremony.reproduce import Asked, Reproduction, Telling, reproduce
-from vaibify_lab.ceremony.rerun import Rerun, Tell, rerun
+from vaibify_lab.ceremony.rerun import Rerun, rerun
 from vaibify_lab.core.facts import SignOff
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step

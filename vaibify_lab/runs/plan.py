@@ -78,7 +78,7 @@ def plan(
         reason = _unfit(step, plot_only)
         if reason is not None:
             text, action = reason
-            if slug in selection.steps and action is not None:
+            if slug in selection.steps:
                 raise UsageError(f"step {slug!r} {text}", where=workflow.path, action=action)
             planned.append(Planned(slug, "skip", text))
         elif step.interactive and not attended:
@@ -95,12 +95,10 @@ def plan(
     return _without_idle_ends(workflow, planned, frozenset(fit))
 
 
-def _unfit(step: Step, plot_only: bool) -> tuple[str, str | None] | None:
-    """Return why a step cannot be run, and what to do about it (None: preflight says that)."""
+def _unfit(step: Step, plot_only: bool) -> tuple[str, str] | None:
+    """Return why a step cannot be run, and what to do about it."""
     if not step.enabled:
         return "is disabled", "set bEnabled to true"
-    if step.notebook and not step.interactive:
-        return "is a notebook, which this version cannot run yet", None
     if plot_only and step.interactive:
         return "is done by a person, who makes all its files", "run it without --plot-only"
     if plot_only and not (step.plot_commands and step.plot_files):

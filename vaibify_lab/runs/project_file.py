@@ -31,6 +31,7 @@ _KEYS = Shape(
         "cpuLimit": Number(0.01, 4096),
         "memoryLimitGigabytes": Number(0.01, 1e6),
         "reproducibility": Mapped(Anything()),
+        "ignoredInOutputs": Mapped(Text(500, 1)),
     }
 )
 
@@ -43,6 +44,7 @@ class ProjectFile:
     network_isolation: bool = False
     python_version: str | None = None
     python_packages: tuple[str, ...] = ()
+    ignored_in_outputs: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     value: Mapping[str, Any] = field(default_factory=dict)
 
@@ -66,6 +68,7 @@ def read_project_file(tree: Tree) -> ProjectFile:
         network_isolation=value.get("networkIsolation", False),
         python_version=value.get("pythonVersion"),
         python_packages=tuple(value.get("pythonPackages", ())),
+        ignored_in_outputs=value.get("ignoredInOutputs", {}),
         warnings=warnings,
         value=value,
     )

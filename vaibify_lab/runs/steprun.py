@@ -18,6 +18,7 @@ from vaibify_lab.core.references import as_run
 from vaibify_lab.core.report import Reason
 from vaibify_lab.engines.base import Launch, bash_script
 from vaibify_lab.files.tree import Tree
+from vaibify_lab.notebooks import session as notebooks
 from vaibify_lab.runs import plotonly, sealed
 from vaibify_lab.runs.aside import Aside, delete
 from vaibify_lab.runs.bytecode import drop_byte_code
@@ -197,9 +198,11 @@ class StepRun:
         plots_only = context.options.plot_only
         declared = step.plot_commands if plots_only else step.commands
         commands = () if step.interactive else as_run(declared, root, context.cores)
+        notebook = None if plots_only or step.interactive else step.notebook
+        exchange, first = self._notebook(notebook) if notebook else (None, "")
         self._attempt = dataclasses.replace(
             self._attempt,
-            commands_run=commands,
+            commands_run=(*filter(None, [first]), *commands),
             sealed=self._stage is not None and prevents(context.engine, "read"),
         )
         return Launch(
@@ -208,21 +211,39 @@ class StepRun:
             tree=tree.root,
             project_name=context.project.name,
             directory=step.directory,
-            script=bash_script(commands),
+            script=(notebooks.script(first) if first else "") + bash_script(commands),
             writable=writable_folders(step),
-            environment=step_environment(
-                context.workflow,
-                step,
-                seed=seed_of(context.workflow, step, consumed.inputs),
-                epoch=context.around.epoch,
-                deterministic=context.options.deterministic,
-            ),
+            environment={
+                **step_environment(
+                    context.workflow,
+                    step,
+                    seed=seed_of(context.workflow, step, consumed.inputs),
+                    epoch=context.around.epoch,
+                    deterministic=context.options.deterministic,
+                ),
+                **self._runner(exchange),
+            },
             network=not context.project.network_isolation,
             state=fresh_state(context.folder.step(step.slug)),
             read_only={**(self._stage.laid_in if self._stage else {}), **shields},
+            exchange=exchange,
             resources=resources_of(step),
             for_terminals=step.interactive,
         )
+
+    def _notebook(self, notebook: str) -> tuple[Path, str]:
+        """Make a notebook ready; return the folder that is shared for it, and the command."""
+        step = self.step
+        exchange = fresh_state(self.context.folder.step(step.slug), "exchange")
+        notebooks.prepare(exchange)
+        copy = notebooks.copy_among(step.outputs, notebook)
+        return exchange, notebooks.command(notebook, copy, step.directory)
+
+    def _runner(self, exchange: Path | None) -> dict[str, str]:
+        if exchange is None:
+            return {}
+        place = self.context.engine.exchange_root(exchange)
+        return {notebooks.VARIABLE: notebooks.runner_at(place)}
 
     def _undo(self, made: Sequence[str]) -> None:
         """Put the old outputs back and keep what the run wrote among its leftovers.

@@ -29,13 +29,13 @@ export function Steps(): JSX.Element {
     setActive(index);
     rows.scrollToIndex(index);
   });
-  React.useEffect(() => {
+  React.useLayoutEffect(() => {
     const index = steps.findIndex(step => step.slug === open);
     if (index >= 0) {
       setActive(index);
       rows.scrollToIndex(index);
     }
-    // only when another step was opened, not at every look
+    // only when another step was opened, not at every look; before any key that comes next
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [open]);
   const drawn = rows.getVirtualItems();

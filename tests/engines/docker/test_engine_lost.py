@@ -44,7 +44,7 @@ def test_d09_engine_killed_for_good_is_lost(
     began = time.monotonic()
     assert handle.poll() is None
     handle.stop()  # neither raises nor waits
-    assert time.monotonic() - began < 0.5
+    assert time.monotonic() - began < 1.5
     ended = wait_for(handle.poll, 30)
     assert (ended.returncode, ended.lost) == (None, True)
     assert "the container engine does not answer any more" in ended.detail

@@ -119,7 +119,7 @@ def kept_or_made(key: tuple[str, ...], make: Callable[[], Probe]) -> Probe:
         return found
     made = make()
     if all(getattr(made, name) for name in _NEEDED):
-        save_cache(place, label, jsonio.dumps({"at": time.time(), **asdict(made)}))
+        save_cache(place, label, [jsonio.dumps({"at": time.time(), **asdict(made)})])
     return made
 
 

@@ -10,11 +10,8 @@ from vaibify_lab.runs.preflight.files import file_findings, ignored_outputs
 from vaibify_lab.runs.preflight.inspection import EngineFacts, Inspection, facts_of_local
 from vaibify_lab.runs.preflight.locked import lock_findings
 from vaibify_lab.runs.preflight.modules import module_findings
-from vaibify_lab.runs.preflight.surroundings import (
-    UNKNOWN_KEY,
-    surrounding_findings,
-    unavailable,
-)
+from vaibify_lab.runs.preflight.notebooks import notebook_findings
+from vaibify_lab.runs.preflight.surroundings import UNKNOWN_KEY, surrounding_findings
 
 __all__ = ["EngineFacts", "Inspection", "facts_of_local", "fails_check", "preflight"]
 
@@ -34,7 +31,7 @@ def preflight(inspection: Inspection, slugs: Sequence[str]) -> list[Finding]:
     planned = frozenset(step.slug for step in steps)
     found = [*surrounding_findings(inspection), *lock_findings(inspection)]
     for step in steps:
-        found += unavailable(inspection, step)
+        found += notebook_findings(inspection, step)
         found += file_findings(inspection, step, planned)
         found += command_findings(inspection, step)
         found += module_findings(inspection, step)

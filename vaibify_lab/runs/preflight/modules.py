@@ -33,9 +33,9 @@ def module_findings(inspection: Inspection, step: Step) -> Iterator[Finding]:
         said = f"{shown(path)}:{line} imports" if path else "a command runs"
         first.setdefault(module.partition(".")[0], said)
     for module, said in first.items():
-        yield from _missing(inspection, step, module, said)
+        yield from missing_module(inspection, step, module, said)
     for module in _run_by_tests(step):
-        for found in _missing(inspection, step, module, "a test command runs"):
+        for found in missing_module(inspection, step, module, "a test command runs"):
             yield Finding("warning", found.code, found.text, step.slug, None, found.action)
 
 
@@ -45,7 +45,7 @@ def _run_by_tests(step: Step) -> list[str]:
     return [name for name in dict.fromkeys(names) if not is_standard(name)]
 
 
-def _missing(inspection: Inspection, step: Step, module: str, said: str) -> Iterator[Finding]:
+def missing_module(inspection: Inspection, step: Step, module: str, said: str) -> Iterator[Finding]:
     """Yield at most one finding: an error where it is certain, else a warning."""
     if _is_offered(inspection, module, known_distributions(module)):
         return

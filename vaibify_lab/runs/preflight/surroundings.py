@@ -6,8 +6,7 @@ import re
 import shutil
 from collections.abc import Iterator
 
-from vaibify_lab.core.finding import Finding, Level
-from vaibify_lab.core.model import Step
+from vaibify_lab.core.finding import Finding
 from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.runs.preflight.inspection import Inspection
 
@@ -24,16 +23,6 @@ def surrounding_findings(inspection: Inspection) -> Iterator[Finding]:
     yield from _machine(inspection)
     yield from _network(inspection)
     yield from _git(inspection)
-
-
-def unavailable(inspection: Inspection, step: Step) -> Iterator[Finding]:
-    """Yield why this version cannot run the step at all."""
-    if step.interactive or not step.notebook:
-        return
-    level: Level = "error" if step.slug in inspection.asked else "warning"
-    text = "is a notebook, which this version cannot run yet"
-    action = "leave it out of the run"
-    yield Finding(level, "not-available", text, step.slug, None, action)
 
 
 def _said_while_reading(inspection: Inspection) -> Iterator[Finding]:

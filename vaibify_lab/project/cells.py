@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from vaibify_lab.core.errors import UsageError
+from vaibify_lab.core.graph import ancestors
 from vaibify_lab.files.directory import READ_LIMIT
 from vaibify_lab.notebooks.cells import read_cell, step_magic
 from vaibify_lab.notebooks.scan import Found, Source, step_cells
@@ -40,7 +41,11 @@ def cell_states(opened: Opened, look: Look, sources: Sequence[Source]) -> list[d
     def joined(found: Found) -> dict[str, Any]:
         known = found.standing is not None and found.standing.index is not None
         report = reports.get(found.standing.slug) if found.standing and known else None
-        return found.to_json() | {"report": report.to_json() if report else None}
+        before = sorted(ancestors(look.workflow, [report.slug])) if report else []
+        return found.to_json() | {
+            "rests_on": before,
+            "report": report.to_json() if report else None,
+        }
 
     return [joined(one) for one in step_cells(sources, steps, lambda p: text_of(opened.tree, p))]
 

@@ -165,3 +165,23 @@ def test_a_cell_of_ipython_is_run_by_ipython_and_fails_as_every_other(tmp_path: 
     assert "ZeroDivisionError" in ran.text(1)
     assert ran.error(1) == ("StepFailed", "step 'fail' ended with exit status 1")
     assert record(made, "fail").outcome == "failed"
+
+
+LOUD = """%%vaibify step Loud --no-input --output out/l.txt
+for number in range(60_000):
+    print("line", number, "x" * 40)
+raise SystemExit("the end")"""
+
+
+def test_a_folder_of_its_own_and_more_output_than_a_notebook_bears(tmp_path: Path) -> None:
+    made = new_project(tmp_path / "p", **{"analysis/helper.py": "N = 7\n"})
+    inside = "%%vaibify step In --directory analysis/ --no-input --output analysis/o.txt\n"
+    code = "import helper\nopen('o.txt', 'w').write(str(helper.N))"
+    ran = run(made.root, inside + code, LOUD, on=True)
+    assert made.read("analysis/o.txt") == "7"
+    assert listed(made)[0]["sDirectory"] == "analysis"
+    assert list(record(made, "in").pins.code) == ["analysis/cells/in.py", "analysis/helper.py"]
+    said = ran.text(1)
+    assert len(said) < 1.1 * 2**20
+    assert "bytes not shown here: %vaibify log" in said
+    assert said.index("line 59999 ") < said.index("the end") < said.index("loud: FAILED")

@@ -69,6 +69,9 @@ BAD = [
     ("!pip install numpy", "network", "pip install"),
     ("!false", "shell-deaf", "a shell command (!) that fails is not heard of; cells 1"),
     ("files = !ls", "shell-deaf", "cells 1"),
+    ("print 'old'\n", "cell-broken", "1: is no Python that runs today: Missing parentheses"),
+    ("%%bash\nfalse\ntrue", "shell-deaf", "1: %%bash goes on when one of its commands fails"),
+    ("import os\nos.system('false')", "shell-deaf", "1: os.system(...) fails without raising"),
     ("%%R\nx <- 1", "magic-missing", "uses the cell magic %%R, which nothing loads"),
 ]
 
@@ -108,6 +111,9 @@ GOOD = [
     "%load_ext some_ext\n",
     "%%html\n<a href='https://example.org'>",
     "%%time\ny = 1",
+    "%%bash\nset -euo pipefail\nfalse\ntrue",
+    "cd ..",
+    "import subprocess\nsubprocess.run(['ls'], check=True)",
 ]
 
 

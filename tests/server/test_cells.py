@@ -52,7 +52,6 @@ async def test_a_cell_is_proposed(client: Client, made: Made) -> None:
     address = f"projects/{await client.id()}/cells/proposal"
     asked = {"source": CODE, "above": "# Copy it", "notebook": "n.ipynb"}
     assert (await client.ask("POST", address, asked)).json["proposal"] == {
-        "number": 2,
         "name": "Copy it",
         "directory": "",
         "inputs": ["data/in.txt"],

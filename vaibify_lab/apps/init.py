@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from vaibify_lab.apps.screen import Screen
-from vaibify_lab.apps.verb import COMMAND, Namespace, Parser, Verb, count_of, place
+from vaibify_lab.apps.verb import COMMAND, Namespace, Parser, Verb, place
 
-if TYPE_CHECKING:
-    from vaibify_lab.notebooks.propose import Proposal
-    from vaibify_lab.runs.opened import Opened
+_MADE = ("saDataFiles", "saPlotFiles", "saOutputFiles")
 
 
 def _arguments(parser: Parser) -> None:
     parser.add_argument("--name", metavar="N", help="the project's name (the folder's by default)")
     parser.add_argument(
-        "--from-notebook", metavar="FILE", help="also propose steps from a notebook's cells"
+        "--from-notebook", metavar="FILE", help="propose steps from this notebook's cells"
     )
 
 
 def _execute(given: Namespace, screen: Screen) -> int:
+    from vaibify_lab.project.notebooks import repository_path
     from vaibify_lab.runs.init import init_project
     from vaibify_lab.runs.opened import Opened
 
     opened = Opened(place(given))
-    proposed = [] if given.from_notebook is None else _proposed(opened, given)
-    done = init_project(opened, name=given.name)
+    notebook = given.from_notebook and repository_path(opened, Path(given.from_notebook))
+    done = init_project(opened, name=given.name, notebook=notebook)
     sign = screen.symbol("✓", "+")
     for path in done.written:
         screen.line(f"{sign} wrote {path}")
@@ -35,31 +35,27 @@ def _execute(given: Namespace, screen: Screen) -> int:
     for path, rule in done.ignored.items():
         text = f"! {path} is ignored by git, so a clone would lack it ({rule})"
         screen.line(text, hang=2, colour="yellow")
-    for one in proposed:
-        screen.line(f"{given.from_notebook} cell {one.number} could begin with:")
-        screen.line(f"  {one.line}", hang=4)
-    if given.from_notebook is not None:
-        screen.line(
-            f"{count_of(len(proposed), 'cell')} could be a step; the notebook was only read"
-        )
-    elif done.written:
+    for step in done.proposed:
+        _propose(screen, step, is_written="workflow.json" in done.written)
+    if done.written:
         screen.line(f"Next: describe your steps in workflow.json, then {COMMAND} run", hang=6)
     screen.document(
         {
             "written": list(done.written),
             "left": list(done.left),
             "ignored": done.ignored,
-            "proposals": [one.to_json() for one in proposed],
+            "proposed": [dict(step) for step in done.proposed],
         }
     )
     return 0
 
 
-def _proposed(opened: Opened, given: Namespace) -> list[Proposal]:
-    """Read the notebook before anything is written."""
-    from vaibify_lab.project.cells import proposals
-
-    return proposals(opened, os.path.relpath(place(given) / given.from_notebook, opened.tree.root))
+def _propose(screen: Screen, step: Mapping[str, Any], *, is_written: bool) -> None:
+    head = "step" if is_written else "proposed, not written: step"
+    made = [path for key in _MADE for path in step.get(key, ())]
+    screen.line(f"  {head} {step['sName']!r} makes {', '.join(made)}", hang=4)
+    if step.get("saInputDataFiles"):
+        screen.line(f"    from {', '.join(step['saInputDataFiles'])}", hang=6)
 
 
 VERB = Verb(
@@ -68,8 +64,9 @@ VERB = Verb(
     execute=_execute,
     arguments=_arguments,
     more="Writes vaibify.yml, container.conf, workflow.json, requirements.in and what git must "
-    "know into the enclosing repository. A file that is there is not touched. With "
-    "--from-notebook, the lines by which its cells would be steps.",
+    "know into the enclosing repository. A file that is there is not touched. "
+    "--from-notebook reads a notebook and proposes a step for what makes files, with the cells it "
+    "rests on in a script; look at them before you run them.",
     leaves="files that were written are whole; run it again for the rest",
     in_workflow=False,
 )

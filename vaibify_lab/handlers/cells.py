@@ -8,9 +8,10 @@ from typing import Any
 from vaibify_lab.core.errors import UsageError
 from vaibify_lab.core.spec import Either, Listed, Shape, Text
 from vaibify_lab.handlers.base import Handler, allowed
+from vaibify_lab.notebooks.cell_proposal import propose_cell
 from vaibify_lab.notebooks.scan import Source
 from vaibify_lab.project import Project
-from vaibify_lab.project.cells import PYTHON, cell_in, cell_states, proposal, sources_in
+from vaibify_lab.project.cells import PYTHON, cell_in, cell_states, sources_in
 
 _ID = Either((Text(1000),), null=True)
 _MOST = 10_000
@@ -41,7 +42,7 @@ class ProposalHandler(Handler):
         asked = self.body(PROPOSED)
         await self.entry(identity)
         words = (asked.get("notebook", ""), asked.get("above", ""), asked["source"])
-        found = await asyncio.to_thread(proposal, *words)
+        found = await asyncio.to_thread(propose_cell, *words)
         self.answer({"proposal": found.to_json() if found else None})
 
 

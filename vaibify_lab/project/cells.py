@@ -8,13 +8,10 @@ from typing import Any
 from vaibify_lab.core.errors import UsageError
 from vaibify_lab.files.directory import READ_LIMIT
 from vaibify_lab.notebooks.cells import read_cell, step_magic
-from vaibify_lab.notebooks.foretell.telling import Telling
-from vaibify_lab.notebooks.propose import Proposal, propose
 from vaibify_lab.notebooks.scan import Found, Source, step_cells
 from vaibify_lab.notebooks.standing import Cell
 from vaibify_lab.project.declaring import text_of
-from vaibify_lab.provenance.compare.notebook_file import Cell as EditedCell
-from vaibify_lab.provenance.compare.notebook_file import Notebook, read_notebook
+from vaibify_lab.provenance.compare.notebook_file import read_notebook
 from vaibify_lab.runs.opened import Look, Opened
 
 _WITH_IDS = (4, 5)
@@ -46,24 +43,6 @@ def cell_states(opened: Opened, look: Look, sources: Sequence[Source]) -> list[d
         return found.to_json() | {"report": report.to_json() if report else None}
 
     return [joined(one) for one in step_cells(sources, steps, lambda p: text_of(opened.tree, p))]
-
-
-def proposals(opened: Opened, path: str) -> list[Proposal]:
-    """Return the steps that the cells of a notebook file could be.
-
-    Raises
-    ------
-    InvalidFile, MissingFile, UnsafePath
-    """
-    notebook = read_notebook(opened.tree.read(path, READ_LIMIT), path)
-    return propose(Telling.of(path, notebook)) if notebook.language == PYTHON else []
-
-
-def proposal(path: str, above: str, source: str) -> Proposal | None:
-    """Return the step that a cell could be, below a cell of Markdown, in a notebook of a path."""
-    both = (EditedCell(1, "markdown", above), EditedCell(2, "code", source))
-    found = propose(Telling.of(path, Notebook(both)), every=True)
-    return found[0] if found else None
 
 
 def cell_in(source: str) -> Cell:

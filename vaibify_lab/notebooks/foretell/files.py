@@ -57,19 +57,12 @@ class Use:
     is_written: bool = False
 
 
-def is_read(use: Use) -> bool:
-    """Tell whether a call reads the file of that name."""
-    return use.called in _READERS and not use.is_written
-
-
 def file_findings(telling: Telling, around: Around) -> Iterator[Finding]:
     """Yield files that are not there for others, absolute paths, and network addresses."""
-    constants = constants_of(telling)
-    uses = [use for cell in telling.cells for use in uses_of(cell.number, cell.tree, constants)]
+    constants = _constants(telling)
+    uses = [use for cell in telling.cells for use in _uses(cell.number, cell.tree, constants)]
     everything = [
-        use
-        for cell in telling.cells
-        for use in uses_of(cell.number, cell.tree, constants, everywhere=True)
+        use for cell in telling.cells for use in _uses(cell.number, cell.tree, constants, all_=True)
     ]
     written = {posixpath.normpath(use.text) for use in everything if use.is_written}
     written |= {one for cell in telling.cells for one in _written_by_magic(cell.cell.source)}
@@ -137,11 +130,8 @@ def _moves(telling: Telling) -> bool:
     return False
 
 
-def uses_of(
-    number: int, tree: ast.AST, constants: Constants, *, everywhere: bool = False
-) -> Iterator[Use]:
-    """Yield constant texts that calls are given; ``everywhere``: also in code not surely run."""
-    for node in ast.walk(tree) if everywhere else live(tree):
+def _uses(number: int, tree: ast.AST, constants: Constants, *, all_: bool = False) -> Iterator[Use]:
+    for node in ast.walk(tree) if all_ else live(tree):
         if not isinstance(node, ast.Call):
             continue
         called = node.func
@@ -164,7 +154,7 @@ def _is_for_writing(call: ast.Call) -> bool:
     return any(isinstance(one, str) and _WRITING_MODE.search(one) and len(one) < 4 for one in said)
 
 
-def constants_of(telling: Telling) -> Constants:
+def _constants(telling: Telling) -> Constants:
     """Return the names that are bound once in the notebook, to a constant text."""
     bound: dict[str, list[ast.expr | None]] = {}
     for cell in telling.cells:

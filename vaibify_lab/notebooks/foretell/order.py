@@ -42,7 +42,7 @@ def broken_findings(telling: Telling) -> Iterator[Finding]:
 
 def name_findings(telling: Telling) -> Iterator[Finding]:
     """Yield each name that a cell uses and that no cell has made by then."""
-    if any(one.fault or _hides_names(one) for one in telling.cells):
+    if any(one.fault or hides_names(one) for one in telling.cells):
         return
     made_in = {one.number: made_names(one.code) | _out_of_magic(one) for one in telling.cells}
     everywhere = frozenset().union(*made_in.values()) if made_in else frozenset()
@@ -77,7 +77,7 @@ def _looked_up(cell: CodeCell) -> frozenset[str]:
     )
 
 
-def _hides_names(cell: CodeCell) -> bool:
+def hides_names(cell: CodeCell) -> bool:
     """Tell whether a cell may make names that its text does not show."""
     if any(_MAKES_UNSEEN.search(line) for line in (*cell.magics, cell.cell.source.lstrip()[:40])):
         return True

@@ -65,7 +65,7 @@ def propose(path: str, notebook: Notebook) -> tuple[Proposal, ...]:
     """Return the steps that a notebook may become, in the order of its cells."""
     folder = posixpath.dirname(path)
     telling = Telling.of(path, notebook)
-    cells = list(_with_files(telling, folder))
+    cells = list(with_files(telling, folder))
     makers = [at for at, one in enumerate(cells) if one.writes]
     hidden = any(
         hides_names(one.cell) or one.cell.fault or one.cell.shell_lines or one.cell.magic
@@ -79,7 +79,8 @@ def propose(path: str, notebook: Notebook) -> tuple[Proposal, ...]:
     )
 
 
-def _with_files(telling: Telling, folder: str) -> Iterator[_Cell]:
+def with_files(telling: Telling, folder: str) -> Iterator[_Cell]:
+    """Yield the code cells with the files that they name."""
     reader = FileReader()
     for cell in telling.cells:
         uses = reader.read(cell.code)
@@ -141,20 +142,20 @@ def _step(path: str, notebook: Notebook, mine: Sequence[_Cell], used: set[str]) 
     step: dict[str, Any] = {"sName": name}
     step |= {"sDirectory": folder} if folder else {}
     step["saDataCommands"] = [interpreter.run(slug)]
-    step |= _files(mine)
+    step |= files_of(mine)
     script = posixpath.join(folder, interpreter.script(slug))
     return Proposal(step, script, code)
 
 
 def _whole(path: str, notebook: Notebook, cells: Sequence[_Cell]) -> Proposal:
-    name = _titled(notebook, len(notebook.cells)) or posixpath.splitext(posixpath.basename(path))[0]
+    name = titled(notebook, len(notebook.cells)) or posixpath.splitext(posixpath.basename(path))[0]
     copy = posixpath.join(posixpath.dirname(path), "executed", posixpath.basename(path))
-    files = _files(cells)
+    files = files_of(cells)
     outputs = [copy, *files.pop("saOutputFiles", [])]
     return Proposal({"sName": name, "sNotebook": path, "saOutputFiles": outputs, **files})
 
 
-def _files(mine: Sequence[_Cell]) -> dict[str, list[str]]:
+def files_of(mine: Sequence[_Cell]) -> dict[str, list[str]]:
     """Return the keys of inputs and outputs; what a step makes itself is no input of its own."""
     made = list(dict.fromkeys(path for one in mine for path in one.writes))
     read = dict.fromkeys(path for one in mine for path in one.reads if path not in made)
@@ -170,14 +171,14 @@ def _files(mine: Sequence[_Cell]) -> dict[str, list[str]]:
 def _name(notebook: Notebook, last: _Cell, used: set[str]) -> str:
     """Return the heading above a cell, else the name of its file; each once."""
     stem = posixpath.basename(last.writes[0]).split(".")[0]
-    for name in (_titled(notebook, last.cell.number), stem, f"{stem}-{last.cell.number}"):
+    for name in (titled(notebook, last.cell.number), stem, f"{stem}-{last.cell.number}"):
         if name and slug_of(name) and slug_of(name) not in used:
             used.add(slug_of(name))
             return name
     return f"cell-{last.cell.number}"
 
 
-def _titled(notebook: Notebook, number: int) -> str:
+def titled(notebook: Notebook, number: int) -> str:
     """Return the nearest heading above a cell."""
     for cell in reversed(notebook.cells[:number]):
         found = _HEADING.findall(cell.source) if cell.kind == "markdown" else []

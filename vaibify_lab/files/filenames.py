@@ -35,14 +35,15 @@ _WRITES: dict[str, int] = {
             *("to_pickle", "to_html", "to_latex", "to_stata", "to_netcdf", "to_zarr", "to_file"),
             *("tofile", "savefig", "imsave", "savetxt", "savez", "savez_compressed", "savemat"),
             *("write_html", "write_image", "write_csv", "write_parquet", "makedirs", "mkdir"),
-            *("writeto", "touch", "np.save", "numpy.save"),
+            *("writeto", "touch", "save", "imwrite"),
         ),
         0,
     ),
     **dict.fromkeys(
         (
             *("joblib.dump", "torch.save", "urlretrieve", "shutil.copy", "shutil.copyfile"),
-            *("shutil.copytree", "shutil.move", "shutil.unpack_archive"),
+            *("shutil.copytree", "shutil.move", "shutil.unpack_archive", "shutil.copy2"),
+            *("os.rename", "os.replace"),
         ),
         1,
     ),

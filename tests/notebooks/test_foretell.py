@@ -135,7 +135,7 @@ def test_cells_are_read_in_their_order(made: Made) -> None:
     ]
     assert told(made, "1", kernel="my-env")[0] == (
         "kernel-missing",
-        "asks for the kernel 'my-env', which is not on this machine",
+        "asks for the kernel 'my-env', which is not on this machine: this Python's is used",
     )
 
 

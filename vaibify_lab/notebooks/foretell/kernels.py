@@ -28,7 +28,9 @@ def kernel_findings(telling: Telling, around: Around) -> Iterator[Finding]:
     """Yield what the notebook asks of kernels and shells that is not there, or is not heard."""
     kernel = telling.notebook.kernel
     if kernel is not None and kernel not in around.kernels:
-        text = f"asks for the kernel {kernel!r}, which is not on this machine"
+        text = (
+            f"asks for the kernel {kernel!r}, which is not on this machine: this Python's is used"
+        )
         action = "choose one that others have, such as python3, and save"
         yield telling.finding("warning", "kernel-missing", None, text, action)
     yield from _magics(telling)

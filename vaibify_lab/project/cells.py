@@ -8,8 +8,8 @@ from typing import Any
 from vaibify_lab.core.errors import UsageError
 from vaibify_lab.files.directory import READ_LIMIT
 from vaibify_lab.notebooks.cells import read_cell, step_magic
-from vaibify_lab.notebooks.scan import Found, Source, step_cells
-from vaibify_lab.notebooks.standing import Cell
+from vaibify_lab.notebooks.scan import Found, Source, Text, read_text, step_cells
+from vaibify_lab.notebooks.standing import Cell, Steps
 from vaibify_lab.project.declaring import text_of
 from vaibify_lab.provenance.compare.notebook_file import read_notebook
 from vaibify_lab.runs.opened import Look, Opened
@@ -34,7 +34,7 @@ def sources_in(opened: Opened, path: str) -> list[Source]:
 
 def cell_states(opened: Opened, look: Look, sources: Sequence[Source]) -> list[dict[str, Any]]:
     """Return each step cell: how it stands to its step, and what is true of that now."""
-    steps = list(look.workflow.raw["listSteps"])
+    steps = Steps(look.workflow.raw["listSteps"])
     reports = {one.slug: one for one in look.reports}
 
     def joined(found: Found) -> dict[str, Any]:
@@ -42,7 +42,13 @@ def cell_states(opened: Opened, look: Look, sources: Sequence[Source]) -> list[d
         report = reports.get(found.standing.slug) if found.standing and known else None
         return found.to_json() | {"report": report.to_json() if report else None}
 
-    return [joined(one) for one in step_cells(sources, steps, lambda p: text_of(opened.tree, p))]
+    def remembered(source: Source) -> Text:
+        return opened.memory.of(read_text, source.text, name=source.number)
+
+    def read(path: str) -> str | None:
+        return text_of(opened.tree, path)
+
+    return [joined(one) for one in step_cells(sources, steps, read, remembered)]
 
 
 def cell_in(source: str) -> Cell:

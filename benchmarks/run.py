@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import cells
 import hashing
 import looks
 import machine
@@ -77,6 +78,7 @@ def rows(folder: Path, sizes: Sizes, rounds: int, image: str | None) -> Iterator
     yield from rows_of([hashing.starting()], 3 * rounds)
     yield from looks.rows(folder / f"grow-{sizes.steps}", sizes.steps, rounds)
     yield from running.local_rows(folder, sizes.idle)
+    yield from cells.rows(folder / "cells", rounds)
     image = image or running.image_here()
     if image is None:
         yield "| steps in containers | not measured: no engine, or no --image | | | | |"

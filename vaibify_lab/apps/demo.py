@@ -14,6 +14,7 @@ from vaibify_lab.apps.reproduce import confirm
 from vaibify_lab.apps.running import make_run
 from vaibify_lab.apps.screen import Screen
 from vaibify_lab.apps.verb import COMMAND, Namespace, Parser, Verb, count_of
+from vaibify_lab.core.errors import UsageError
 
 if TYPE_CHECKING:
     from vaibify_lab.files.git import Repository
@@ -31,6 +32,7 @@ def _arguments(parser: Parser) -> None:
     parser.add_argument(
         "--base-image", metavar="REF", help="what its image is built on (a slim public Python)"
     )
+    parser.add_argument("--notebook", action="store_true", help="its steps as cells of a notebook")
 
 
 def _execute(given: Namespace, screen: Screen) -> int:
@@ -38,15 +40,18 @@ def _execute(given: Namespace, screen: Screen) -> int:
     from vaibify_lab.files.git import Repository
 
     place = Path(os.path.abspath(given.directory))
-    write_demo(place)
+    if given.run and given.notebook:
+        raise UsageError("--run and --notebook exclude each other", action="give one of them")
+    write_demo(place, notebook=given.notebook)
     if given.base_image is not None:
         _name_base(place, given.base_image)
     repository = Repository.make(place)
     _commit(repository, ["."], "The demo: data, scripts, tests and the workflow")
-    screen.line(f"{screen.symbol('✓', '+')} a project in four steps: {given.directory}")
+    what = "three cells" if given.notebook else "four steps"
+    screen.line(f"{screen.symbol('✓', '+')} a project in {what}: {given.directory}")
     if given.run:
         return _run(repository, screen, given.base_image)
-    for text in _next(given.directory):
+    for text in _next_in_notebook(given.directory) if given.notebook else _next(given.directory):
         screen.line(text)
     screen.document({"repo": str(place)})
     return 0
@@ -62,6 +67,15 @@ def _next(directory: str) -> list[str]:
         f"  {COMMAND} sign-off figure --pass",
         f"  {COMMAND} envelope",
         f"  {COMMAND} reproduce --skip-tier 3",
+    ]
+
+
+def _next_in_notebook(directory: str) -> list[str]:
+    return [
+        "Next:",
+        f"  cd {directory}",
+        "  jupyter lab co2.ipynb, and run all its cells; or: jupyter execute co2.ipynb",
+        f"  {COMMAND} status",
     ]
 
 

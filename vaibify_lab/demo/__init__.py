@@ -1,4 +1,7 @@
-"""The demo project: real data, four steps in a diamond. Only its files; the verb runs them."""
+"""The demo project: real data, four steps in a diamond, or three cells of a notebook.
+
+Only its files; the verb runs them.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,15 @@ from pathlib import Path
 from vaibify_lab.core.errors import UsageError
 
 
-def write_demo(target: Path) -> None:
+def write_demo(target: Path, *, notebook: bool = False) -> None:
     """Write the demo project's files into a folder that is new or empty.
 
     Parameters
     ----------
     target : Path
         Made, with its parents, where it is missing.
+    notebook : bool
+        The one whose steps are cells.
 
     Raises
     ------
@@ -26,7 +31,12 @@ def write_demo(target: Path) -> None:
         raise UsageError(
             "the demo needs a new or empty folder", where=str(target), action="name another one"
         )
-    _copy(files(__package__) / "project", target)
+    shipped = files(__package__)
+    if notebook:
+        _copy(shipped / "notebook", target)
+        _copy(shipped / "project" / "data", target / "data")
+    else:
+        _copy(shipped / "project", target)
 
 
 def _copy(source: Traversable, target: Path) -> None:

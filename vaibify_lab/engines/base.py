@@ -111,6 +111,9 @@ class Handle(Protocol):
     def poll(self) -> Ended | None:
         """Return how it ended, or None while it runs. Never blocks."""
 
+    def wait(self, seconds: float) -> None:
+        """Return after so long, or sooner: when it ended, where that can be known at once."""
+
     def stop(self, grace: float = 2.0) -> None:
         """Ask the step to end, kill all its processes after ``grace`` seconds. Idempotent."""
 

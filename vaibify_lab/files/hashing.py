@@ -111,7 +111,8 @@ def hash_each(tree: Tree, paths: Iterable[str]) -> Iterator[tuple[str, FileState
             if status.st_size > _SMALL:
                 large.append(path)
             else:
-                yield path, read_at(opened, name, None, status).state
+                state = _small_state(opened, name, status)
+                yield path, state or read_at(opened, name, None).state
     if large:
         with ThreadPoolExecutor(min(_THREADS, len(large), os.cpu_count() or 1)) as pool:
             yield from zip(large, pool.map(partial(hash_file, tree), large), strict=True)
@@ -126,17 +127,31 @@ def read_below(descent: Descent, directory: str, name: str, object_format: str |
     return read_at(opened, name, object_format)
 
 
-def read_at(
-    directory: int,
-    name: str,
-    object_format: str | None,
-    seen: os.stat_result | None = None,
-) -> Reading:
-    """Hash ``name`` in an open directory; ``seen`` is its status where it was just asked for."""
+def _small_state(directory: int, name: str, before: os.stat_result) -> FileState | None:
+    """Read a small regular file at once; None where it must be looked at with more care."""
+    if not stat.S_ISREG(before.st_mode):
+        return None
+    try:
+        opened = open_regular(directory, name)
+    except OSError:
+        return None
+    try:
+        data = os.read(opened, before.st_size + 1)
+        after = os.fstat(opened)
+    except OSError:
+        return None
+    finally:
+        os.close(opened)
+    is_whole = len(data) == before.st_size and stamp_of(after) == stamp_of(before)
+    return _state_of(data) if is_whole else None
+
+
+def read_at(directory: int, name: str, object_format: str | None) -> Reading:
+    """Hash ``name`` in an open directory."""
     for _ in range(_ATTEMPTS):
         started = time.time_ns()
         try:
-            before, seen = seen or look(directory, name), None
+            before = look(directory, name)
             if not stat.S_ISREG(before.st_mode) or _is_hollow(before):
                 return Reading(_refused(directory, name, before))
             state, blob, after = _digest(directory, name, before.st_size, object_format)
@@ -186,8 +201,12 @@ def _digest_small(opened: int, size: int, blob: hashlib._Hash | None) -> FileSta
         data += more
     if blob:
         blob.update(data)
+    return _state_of(data)
+
+
+def _state_of(data: bytes) -> FileState:
     digest = hashlib.sha256(data).hexdigest()
-    if size < _POINTER_LIMIT and (pointer := _POINTER.match(data)):
+    if len(data) < _POINTER_LIMIT and (pointer := _POINTER.match(data)):
         return FileState("lfs-pointer", digest, len(data), pointer[1].decode("ascii"))
     return FileState("file", digest, len(data))
 

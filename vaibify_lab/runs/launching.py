@@ -49,7 +49,7 @@ def launch_and_wait(
             timed_out = not (done or context.stopping.is_set())
             asked = True
             _stop(handle, launch.state)
-        time.sleep(pause)
+        handle.wait(pause)
         pause = min(pause * 1.5, _POLL_SECONDS[1])
 
 

@@ -20,6 +20,10 @@ class DockerHandle:
         """Return how it ended, or None while it runs. Never blocks."""
         return self._watch.ended
 
+    def wait(self, seconds: float) -> None:
+        """Return after so long, or as soon as it has ended."""
+        self._watch.wait(seconds)
+
     def stop(self, grace: float = 2.0) -> None:
         """Ask the step to end, kill all its processes after ``grace`` seconds. Idempotent."""
         if self._watch.ended is not None:
@@ -46,6 +50,9 @@ class EndedHandle:
     def poll(self) -> Ended | None:
         """Return how it ended."""
         return self._how
+
+    def wait(self, seconds: float) -> None:
+        """Nothing is left to wait for."""
 
     def stop(self, grace: float = 2.0) -> None:
         """Nothing is left to stop."""

@@ -77,6 +77,10 @@ class Watch:
         """How it ended, once that is on record and the container is gone."""
         return self._ended if self._over.is_set() else None
 
+    def wait(self, seconds: float) -> None:
+        """Return after so long, or as soon as it is on record how it ended."""
+        self._over.wait(seconds)
+
     def stop(self, grace: float) -> None:
         """Let it end within ``grace`` seconds; a second call can only shorten that."""
         until = time.monotonic() + grace

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,6 +91,11 @@ class LocalHandle:
             return None
         return state_files.ended(self._state) or self._lost()
 
+    def wait(self, seconds: float) -> None:
+        """Return after so long, or as soon as its supervisor is gone, where the system tells."""
+        if self._supervisor is not None:
+            _wait_for_end(self._supervisor.pid, seconds)
+
     def stop(self, grace: float = 2.0) -> None:
         """Ask the step to end, kill all its processes after ``grace`` seconds. Idempotent."""
         if self._supervisor is None or not self._supervisor.alive():
@@ -144,6 +151,23 @@ def _is_own(path: Path) -> bool:
         return path.lstat().st_uid == os.geteuid()
     except OSError:
         return False
+
+
+def _wait_for_end(pid: int, seconds: float) -> None:
+    """Return after so long, or as soon as a process ends, where the system tells of that."""
+    try:
+        opened = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    except (AttributeError, OSError):  # not Linux, an old kernel, or a sandbox forbids it
+        time.sleep(seconds)
+        return
+    try:
+        ended = select.poll()
+        ended.register(opened, select.POLLIN)
+        ended.poll(seconds * 1000)
+    finally:
+        os.close(opened)
 
 
 def _kill_all(pipes: frozenset[str], scratch: Path) -> int:

@@ -1,0 +1,157 @@
+"""``check`` of a notebook: what is told before anything runs, and what is not."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from tests.apps.front import vaibify
+from tests.kit import Made
+from vaibify_lab.notebooks.foretell import foretell
+from vaibify_lab.notebooks.foretell.telling import Around, Telling
+from vaibify_lab.project.notebook_check import around
+from vaibify_lab.provenance.compare.notebook_file import read_notebook
+
+FILES = {
+    "work/data/in.csv": "a,b\n1,2\n",
+    "work/helper.py": "x = 1\n",
+    "work/big.bin": "version https://git-lfs.github.com/spec/v1\n"
+    f"oid sha256:{'ab' * 32}\nsize 99999\n",
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    made = Made.new(tmp_path_factory.mktemp("foretell") / "p", [], FILES)
+    made.write("work/late.csv", "1\n")
+    return made
+
+
+@cache
+def _around(made: Made) -> Around:
+    return around(made.project().opened, "work/n.ipynb")
+
+
+def told(made: Made, *sources: str, counts: tuple[int, ...] = (), kernel: str = "python3") -> Any:
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    for cell, count in zip(cells, counts, strict=False):
+        cell.execution_count = count
+    spec = {"name": kernel, "display_name": kernel, "language": "python"}
+    document = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": spec})
+    data = made.write("work/n.ipynb", json.dumps(document)).read_bytes()
+    path = "work/n.ipynb"
+    found = foretell(Telling.of(path, read_notebook(data, path)), _around(made))
+    return [(one.code, re.sub(r"^work/n\.ipynb( cell)?:? ?", "", one.text)) for one in found]
+
+
+BAD = [
+    ("print(left_over)", "name-missing", "1: uses 'left_over', which no cell makes"),
+    ("open('gone.csv')", "file-missing", "1: reads 'gone.csv', which is not here"),
+    (
+        "import pathlib\np = pathlib.Path('gone')\n(p / 'x.txt').read_text()",
+        "file-missing",
+        "gone/x",
+    ),
+    ("f = 'gone.csv'\nopen(f, 'r')", "file-missing", "gone.csv"),
+    ("open(file='late.csv')", "file-not-committed", "a clone would not have it"),
+    ("open('big.bin', 'rb')", "file-lfs", "only a git LFS pointer"),
+    ("open('../../else.csv')", "file-outside", "lies outside of the repository"),
+    ("open('/home/ana/x.csv')", "absolute-path", "'/home/ana/x.csv', which other people do not"),
+    ("open('~/x.csv')", "absolute-path", "'~/x.csv'"),
+    ("open('C:\\\\x.csv', 'w')", "absolute-path", "which other people do not have"),
+    ("import urllib.request as r\nr.urlopen('https://example.org/x')", "network", "example.org"),
+    ("!pip install numpy", "network", "pip install"),
+    ("!false", "shell-deaf", "a shell command (!) that fails is not heard of; cells 1"),
+    ("files = !ls", "shell-deaf", "cells 1"),
+    ("print 'old'\n", "cell-broken", "1: is no Python that runs today: Missing parentheses"),
+    ("%%bash\nfalse\ntrue", "shell-deaf", "1: %%bash goes on when one of its commands fails"),
+    ("import os\nos.system('false')", "shell-deaf", "1: os.system(...) fails without raising"),
+    ("%%R\nx <- 1", "magic-missing", "uses the cell magic %%R, which nothing loads"),
+]
+
+
+@pytest.mark.parametrize(("source", "code", "text"), BAD)
+def test_what_goes_wrong_elsewhere_is_told(made: Made, source: str, code: str, text: str) -> None:
+    found = told(made, source)
+    [one] = [said for found_code, said in found if found_code == code]
+    assert text in one
+    assert {code} | {"shell-deaf"} >= {found_code for found_code, _ in found}
+
+
+GOOD = [
+    "open('data/in.csv').read()",
+    "import helper\nhelper.x",
+    "with open('out.txt', 'w') as f: f.write('1')\nprint(open('out.txt').read())",
+    "import pathlib\npathlib.Path('res').mkdir()\nopen('res/x.txt')",
+    "# open('gone.csv')\n'''open('gone.csv')'''",
+    "if False:\n    open('gone.csv'); left_over",
+    "try:\n    open('gone.csv')\nexcept OSError:\n    pass",
+    "import os\nif os.path.exists('gone.csv'):\n    open('gone.csv')",
+    "def later():\n    return open('gone.csv'), left_over",
+    "from math import *\nsqrt(pi)",
+    "print(In, Out, _, _1, __name__)\ndisplay(1)",
+    "%%capture out\nprint(1)",
+    "%%writefile made.csv\n1",
+    "%run helper.py\nx",
+    "import json\njson.loads('https://example.org')\nprint('https://example.org')",
+    "url = 'https://example.org'",
+    "open('/dev/null')",
+    "x = {'a': 1}\nx.get('gone.csv')",
+    "name = input\nfor name in ['a']:\n    pass\n[open(f'{name}.csv') for i in []]",
+    "import tarfile\ntarfile.open('data/in.csv')",
+    "try:\n    unicode\nexcept NameError:\n    unicode = str",
+    "class A:\n    b = 1\n    c = b\nlambda z: z\n[q for q in [1]]",
+    "import matplotlib_missing if False else None" if False else "x: int\nx = 1\nx",
+    "%load_ext some_ext\n",
+    "%%html\n<a href='https://example.org'>",
+    "%%time\ny = 1",
+    "%%bash\nset -euo pipefail\nfalse\ntrue",
+    "cd ..",
+    "import subprocess\nsubprocess.run(['ls'], check=True)",
+]
+
+
+@pytest.mark.parametrize("source", GOOD)
+def test_what_goes_well_or_is_not_surely_wrong_is_not_told(made: Made, source: str) -> None:
+    assert told(made, source) == []
+
+
+def test_cells_are_read_in_their_order(made: Made) -> None:
+    found = told(made, "print(x)", "x = 1", "x", counts=(3, 1, 2))
+    assert found == [
+        ("out-of-order", "2: was run before a cell above it (1 after 3)"),
+        ("name-below", "1: uses 'x', which only a cell below it makes"),
+    ]
+    assert told(made, "x = 1", "!unzip all.zip", "open('gone.csv')")[0][0] == "shell-deaf"
+    step = "%%vaibify step A --output a.txt\nopen('gone.csv')"
+    assert told(made, "%load_ext vaibify_lab", step) == [
+        ("file-missing", "2: reads 'gone.csv', which is not here")
+    ]
+    assert told(made, "1", kernel="my-env")[0] == (
+        "kernel-missing",
+        "asks for the kernel 'my-env', which is not on this machine: this Python's is used",
+    )
+
+
+def test_the_verb_takes_notebooks(made: Made, tmp_path: Path) -> None:
+    told(made, "open('gone.csv')\nimport no_such_module_x, helper")
+    done = vaibify(made.root / "work", "check", "n.ipynb", "--json")
+    answer = json.loads(done.out)
+    assert done.code == 1 and not answer["passed"]
+    assert [(one["code"], one["path"]) for one in answer["findings"]] == [
+        ("module-missing", "work/n.ipynb"),
+        ("file-missing", "work/n.ipynb"),
+    ]
+    spoken = vaibify(made.root, "check", "work/n.ipynb")
+    assert spoken.code == 1
+    assert "work/n.ipynb cell 1: reads 'gone.csv', which is not here" in spoken.out
+    told(made, "x = 1")
+    assert vaibify(made.root, "check", "work/n.ipynb").code == 0
+    gone = vaibify(made.root, "check", "none.ipynb")
+    assert gone.code == 2 and "none.ipynb" in gone.err

@@ -1,0 +1,24 @@
+"""What will go wrong with a notebook elsewhere, told from its text before anything runs.
+
+A finding is made only of what is surely so: where code is guarded, computed or hidden from a
+reader, nothing is said of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from vaibify_lab.core.finding import Finding
+from vaibify_lab.notebooks.foretell.files import file_findings
+from vaibify_lab.notebooks.foretell.kernels import kernel_findings
+from vaibify_lab.notebooks.foretell.order import broken_findings, name_findings, order_findings
+from vaibify_lab.notebooks.foretell.telling import Around, Telling
+
+
+def foretell(telling: Telling, around: Around) -> Iterator[Finding]:
+    """Yield what will go wrong, apart from modules, which are the lock's matter."""
+    yield from kernel_findings(telling, around)
+    yield from order_findings(telling)
+    yield from broken_findings(telling)
+    yield from name_findings(telling)
+    yield from file_findings(telling, around)

@@ -1,0 +1,97 @@
+"""Files that a notebook reads and a clone would not have; places that only one machine has."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+
+from vaibify_lab.core.finding import Finding
+from vaibify_lab.core.paths import shown
+from vaibify_lab.files.filenames import FileReader, FileUse
+from vaibify_lab.notebooks.foretell.telling import Around, CodeCell, Telling
+
+_SHELLS = frozenset({"bash", "sh", "script", "system", "sx", "!"})
+_WRITTEN = re.compile(r"^%%(?:writefile|file)\s+(?:-a\s+)?(\S+)", re.MULTILINE)
+_URL = re.compile(r"(?:https?|ftp|s3|gs)://", re.IGNORECASE)
+_HOME = re.compile(r"~|/home/|/Users/|/root/|[A-Za-z]:[\\/]")
+_ABSOLUTE = re.compile(r"/[^/\s]+/")
+_SHARED = ("/dev/", "/proc/", "/sys/", "/tmp/", "/usr/", "/etc/", "/workspace/")  # noqa: S108
+_BRINGS_UNSEEN = re.compile(r"\b(?:wget|curl|git|unzip|tar|gunzip|gdown|kaggle|cp|mv|make|dvc)\b")
+_MOVES = re.compile(r"%(?:cd|run)\b")
+_CALLS_UNSEEN = frozenset(
+    {"chdir", "system", "check_call", "check_output", "Popen", "extractall", "run"}
+)
+_WORDS: Mapping[str, str] = {
+    "missing": "which is not here",
+    "not-committed": "which is here and not committed: a clone would not have it",
+    "lfs": "of which only a git LFS pointer is here",
+    "outside": "which lies outside of the repository",
+}
+
+
+def file_findings(telling: Telling, around: Around) -> Iterator[Finding]:
+    """Yield files that are not there for others, absolute paths, and network addresses."""
+    reader = FileReader()
+    uses = [(cell.number, use) for cell in telling.cells for use in reader.read(cell.code)]
+    written = {posixpath.normpath(use.path) for _, use in uses if use.writes}
+    written |= {one for cell in telling.cells for one in _written_by_magic(cell.cell.source)}
+    moves = any(_goes_elsewhere(cell) for cell in telling.cells)
+    told: set[tuple[str, str]] = set()
+    for number, use in uses:
+        found = _about(telling, number, use)
+        if found is None and not (use.writes or moves):
+            found = _missing(telling, around, number, use, written)
+        if found is not None and use.certain and (found.code, use.path) not in told:
+            told.add((found.code, use.path))
+            yield found
+
+
+def _about(telling: Telling, number: int, use: FileUse) -> Finding | None:
+    """Return what is to be said of a path by its text alone."""
+    text = shown(use.path[:200])
+    if _URL.match(use.path):
+        said = f"reaches into the network: {text}"
+        return telling.finding("warning", "network", number, said)
+    if _HOME.match(use.path) or (_ABSOLUTE.match(use.path) and not use.path.startswith(_SHARED)):
+        action = "put it into the repository and name it from the notebook's folder"
+        said = f"names {text!r}, which other people do not have"
+        return telling.finding("warning", "absolute-path", number, said, action)
+    return None
+
+
+def _missing(
+    telling: Telling, around: Around, number: int, use: FileUse, written: set[str]
+) -> Finding | None:
+    path = posixpath.normpath(use.path)
+    parts = path.split("/")
+    above = {"/".join(parts[:count]) for count in range(1, len(parts) + 1)}
+    if path.startswith("/") or above & written or _is_pattern(use.path):
+        return None
+    place = around.place(path)
+    if place not in _WORDS:
+        return None
+    said = f"reads {shown(use.path[:200])!r}, {_WORDS[place]}"
+    action = "put it into the repository and commit it"
+    return telling.finding("error", f"file-{place}", number, said, action)
+
+
+def _is_pattern(text: str) -> bool:
+    return not text.strip() or any(char in text for char in "*?{}<>\n\0") or len(text) > 300
+
+
+def _goes_elsewhere(cell: CodeCell) -> bool:
+    """Tell whether a cell goes to another folder, or gets files that no call shows."""
+    if any(_BRINGS_UNSEEN.search(line) for line in cell.shell_lines):
+        return True
+    if cell.magic is not None and cell.magic.name in _SHELLS:
+        return True
+    if any(_MOVES.match(line) for line in cell.magics):
+        return True
+    calls = (node.func for node in ast.walk(cell.tree) if isinstance(node, ast.Call))
+    return any(getattr(one, "attr", getattr(one, "id", "")) in _CALLS_UNSEEN for one in calls)
+
+
+def _written_by_magic(source: str) -> list[str]:
+    return [posixpath.normpath(one) for one in _WRITTEN.findall(source)]

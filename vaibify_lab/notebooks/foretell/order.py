@@ -1,0 +1,99 @@
+"""Names that no cell makes, or only one further down, and cells that were run in another order."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from vaibify_lab.core.finding import Finding
+from vaibify_lab.notebooks.foretell.telling import CodeCell, Telling, live
+from vaibify_lab.notebooks.names import free_names, made_names
+
+_OF_IPYTHON = frozenset({"display", "get_ipython", "In", "Out", "exit", "quit"})
+_HISTORY = re.compile(r"_+|_i+|_[ido]h|_i?[0-9]+|__\w+__")
+_MAKES_UNSEEN = re.compile(
+    r"%(?:run|pylab|load|store|cd|edit|pastebin|macro|rerun|recall)\b|%%cython"
+)
+_CALLS_UNSEEN = frozenset(
+    {"exec", "globals", "locals", "vars", "setattr", "run_line_magic", "run_cell"}
+)
+
+
+def order_findings(telling: Telling) -> Iterator[Finding]:
+    """Yield that its cells were run in another order than they stand in."""
+    counted = [(one.cell.count, one.number) for one in telling.cells if one.cell.count is not None]
+    for (before, _), (count, number) in pairwise(counted):
+        if count < before:
+            text = f"was run before a cell above it ({count} after {before})"
+            action = "restart the kernel, run all cells, and save"
+            yield telling.finding("warning", "out-of-order", number, text, action)
+            return
+
+
+def broken_findings(telling: Telling) -> Iterator[Finding]:
+    """Yield the cells that are no Python of today, such as those written for Python 2."""
+    for cell in telling.cells:
+        if cell.fault and not cell.cell.may_fail:
+            text = f"is no Python that runs today: {cell.fault}"
+            yield telling.finding("error", "cell-broken", cell.number, text, "correct it")
+
+
+def name_findings(telling: Telling) -> Iterator[Finding]:
+    """Yield each name that a cell uses and that no cell has made by then."""
+    if any(one.fault or hides_names(one) for one in telling.cells):
+        return
+    made_in = {one.number: made_names(one.code) | _out_of_magic(one) for one in telling.cells}
+    everywhere = frozenset().union(*made_in.values()) if made_in else frozenset()
+    made: set[str] = set()
+    told: set[str] = set()
+    for cell in telling.cells:
+        direct = _looked_up(cell)
+        for name in free_names(cell.code):
+            if name in made or name in told or name in _OF_IPYTHON or _HISTORY.fullmatch(name):
+                continue
+            if name not in direct:  # in a branch or a function, which may never be run
+                continue
+            told.add(name)
+            yield _lacking(telling, cell, name, is_below=name in everywhere - made_in[cell.number])
+        made |= made_in[cell.number]
+
+
+def _lacking(telling: Telling, cell: CodeCell, name: str, *, is_below: bool) -> Finding:
+    if is_below:
+        text = f"uses {name!r}, which only a cell below it makes"
+        return telling.finding("error", "name-below", cell.number, text, "move that cell up")
+    text = f"uses {name!r}, which no cell makes"
+    action = "make it in a cell above; it was left over in somebody's kernel"
+    return telling.finding("error", "name-missing", cell.number, text, action)
+
+
+def _looked_up(cell: CodeCell) -> frozenset[str]:
+    return frozenset(
+        node.id
+        for node in live(cell.tree)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)
+    )
+
+
+def hides_names(cell: CodeCell) -> bool:
+    """Tell whether a cell may make names that its text does not show."""
+    if any(_MAKES_UNSEEN.search(line) for line in (*cell.magics, cell.cell.source.lstrip()[:40])):
+        return True
+    for node in ast.walk(cell.tree):
+        if isinstance(node, ast.alias) and node.name == "*":
+            return True
+        if isinstance(node, ast.Call):
+            called = node.func
+            name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
+            if name in _CALLS_UNSEEN:
+                return True
+    return False
+
+
+def _out_of_magic(cell: CodeCell) -> frozenset[str]:
+    """Return the names that a cell's magic binds: ``%%capture out``, ``%%bash --out text``."""
+    if cell.magic is None:
+        return frozenset()
+    return frozenset(re.findall(r"[A-Za-z_]\w*", cell.magic.line))

@@ -1,0 +1,98 @@
+"""``check`` of a notebook: what will go wrong with it elsewhere, and modules nobody offers."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from jupyter_core.paths import jupyter_path
+
+from vaibify_lab.core.errors import VaibifyError
+from vaibify_lab.core.finding import Finding
+from vaibify_lab.core.model import Step, Workflow
+from vaibify_lab.files.directory import READ_LIMIT
+from vaibify_lab.notebooks.foretell import foretell
+from vaibify_lab.notebooks.foretell.telling import Around, Place, Telling
+from vaibify_lab.provenance.compare.notebook_file import read_notebook
+from vaibify_lab.runs.enveloping import read_environment
+from vaibify_lab.runs.inspecting import engine_facts, inspect
+from vaibify_lab.runs.opened import Look, Opened
+from vaibify_lab.runs.options import RunOptions
+from vaibify_lab.runs.preflight.modules import missing_module, module_findings
+
+_NATIVE = "python3"  # which ipykernel has wherever it is
+
+
+def check_notebook(opened: Opened, look: Look, path: str) -> list[Finding]:
+    """Return what is wrong with a notebook before it runs; errors first.
+
+    Raises
+    ------
+    InvalidFile, MissingFile, UnsafePath
+    """
+    telling = Telling.of(path, read_notebook(opened.tree.read(path, READ_LIMIT), path))
+    found = [*_modules(opened, look, telling)]
+    if telling.notebook.language == "python":
+        found += foretell(telling, around(opened, path))
+    return sorted(dict.fromkeys(found), key=lambda one: one.level != "error")
+
+
+def _modules(opened: Opened, look: Look, telling: Telling) -> Iterator[Finding]:
+    """Yield the modules that neither lock nor repository has, by preflight's own rule."""
+    directory = posixpath.dirname(telling.path)
+    step = Step("notebook", 1, "notebook", directory=directory, notebook=telling.path)
+    alone = Workflow(
+        look.workflow.path, "", (step,), no_python_packages=look.workflow.no_python_packages
+    )
+    facts = engine_facts(opened, RunOptions(alone.path), read_environment(opened))
+    reach = opened.observer.scout.reach(alone)
+    inspection = inspect(opened, replace(look, workflow=alone, reach=reach), facts, ())
+    needed = ["nbclient", *(["ipykernel"] if telling.notebook.language == "python" else [])]
+    for one in (
+        *module_findings(inspection, step),
+        *(
+            found
+            for module in needed
+            for found in missing_module(inspection, step, module, "a notebook needs")
+        ),
+    ):
+        if one.code != "code-unread" or not any(cell.fault for cell in telling.cells):
+            yield replace(one, step=None, path=telling.path)  # else the cell itself is named
+
+
+def around(opened: Opened, path: str) -> Around:
+    """Return what surrounds a notebook."""
+    return Around(_places(opened, path), _kernels())
+
+
+def _places(opened: Opened, notebook: str) -> Callable[[str], Place]:
+    """Return what tells of a path beside the notebook what others would find there."""
+    folder = posixpath.dirname(notebook)
+    committed = opened.repository.snapshot().tree
+
+    def place(path: str) -> Place:
+        inner = posixpath.normpath(posixpath.join(folder, path))
+        if inner == ".." or inner.startswith("../"):
+            return "outside"
+        try:
+            if opened.tree.exists_as_directory(inner):
+                return "folder"
+            state = opened.cache.observe([inner])[inner]
+        except VaibifyError:
+            return "not-committed"
+        if state.kind in ("lfs-pointer", "missing"):
+            return "lfs" if state.kind == "lfs-pointer" else "missing"
+        return "committed" if inner in committed else "not-committed"
+
+    return place
+
+
+def _kernels() -> frozenset[str]:
+    """Return the names of this machine's kernels."""
+    found = {_NATIVE}
+    for folder in jupyter_path("kernels"):
+        if os.path.isdir(folder):
+            found.update(os.listdir(folder))
+    return frozenset(found)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from vaibify_lab.core.cell_scripts import Interpreter, script_of
 from vaibify_lab.core.naming import slug_of
 from vaibify_lab.notebooks import script as scripts
-from vaibify_lab.notebooks.languages import Interpreter, interpreter_of, script_of
+from vaibify_lab.notebooks.languages import interpreter_of
 from vaibify_lab.notebooks.step_line import StepLine
 
 # Which of the two was edited since both were one; "new": there is no step; "foreign": a step that
@@ -154,7 +155,7 @@ class Steps:
 
 def _script_before(raw: Mapping[str, Any]) -> str | None:
     commands = (*raw.get("saDataCommands", ()), *raw.get("saPlotCommands", ()))
-    found = script_of(commands, raw.get("sName", ""), raw.get("sStepId"))
+    found = script_of(commands, raw.get("sStepId") or slug_of(raw.get("sName", "")))
     return _inside(raw.get("sDirectory", ""), found) if found else None
 
 

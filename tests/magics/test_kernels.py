@@ -173,6 +173,7 @@ RUN = "get_ipython().run_cell(cell).raise_error()"
 
 
 def test_headless_runners_stop_at_a_failing_or_mistaken_cell(tmp_path: Path) -> None:
+    """Case N10: an error by any way a runner hears of."""
     made = new_project(tmp_path / "p")
     for name, cell in (("bad", BAD), ("wrong", WRONG)):
         made.write(f"{name}.ipynb", json.dumps(notebook(LOAD, cell, "open('went-on', 'w')")))

@@ -63,6 +63,7 @@ def test_a_cell_is_declared_run_and_shown(tmp_path: Path) -> None:
 
 
 def test_a_failing_step_fails_its_cell_with_its_own_last_lines(tmp_path: Path) -> None:
+    """Case N09: what only the live kernel has is named before the run and after."""
     made = new_project(tmp_path / "p")
     cell = "%%vaibify step Bad --output out/b.txt\nprint('so far')\nframe.head()"
     ran = run(made.root, "frame = [1]", cell, "print('never')")
@@ -126,6 +127,7 @@ def test_bad_input_is_one_line_and_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_bash_fails_by_any_command_of_a_pipe_and_nobody_answers_input(tmp_path: Path) -> None:
+    """Cases N03 and N04."""
     made = new_project(tmp_path / "p")
     cell = "%%vaibify step Pipe --output out/p.txt --language bash\n"
     ran = run(

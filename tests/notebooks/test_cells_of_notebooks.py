@@ -108,6 +108,7 @@ def old(cells: list[Any]) -> dict[str, Any]:
 
 
 def test_old_formats_and_missing_ids_are_read_as_they_are(made: Made) -> None:
+    """Case N05, as are the broken ones below and the copied cell above."""
     declare(made, A + COPY)
     text = A + COPY
     cell = {"cell_type": "code", "metadata": {}, "outputs": []}

@@ -54,6 +54,7 @@ _KEYWORDS = frozenset(
 _BY_MODE = frozenset({"open", "File", "ZipFile", "TarFile", "Dataset", "HDFStore"})
 _OF_PATH_READ = frozenset({"read_text", "read_bytes"})
 _OF_PATH_WRITE = frozenset({"write_text", "write_bytes", "mkdir", "touch"})
+_HARMLESS = frozenset({"Path", "PurePath", "join", "str", "print", "exists", "isfile", "isdir"})
 _PATHS = frozenset({"Path", "PurePath", "PosixPath"})
 _GUARDS = frozenset({"FileNotFoundError", "OSError", "IOError", "Exception", "BaseException"})
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
@@ -74,13 +75,14 @@ class FileReader:
     """Reads pieces of code that run one after the other and share their names."""
 
     names: dict[str, str] = field(default_factory=dict)
+    handed: set[str] = field(default_factory=set)  # texts given to functions that nobody here knows
 
     def read(self, code: str) -> tuple[FileUse, ...]:
         """Return the files that a piece of code names; nothing where it does not parse."""
         try:
             tree = ast.parse(code)
             called = {_last(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-            walk = _Walk(self.names, called)
+            walk = _Walk(self.names, called, self.handed)
             for statement in tree.body:
                 walk.statement(statement, certain=True)
         except _UNREADABLE:
@@ -92,6 +94,7 @@ class FileReader:
 class _Walk:
     names: dict[str, str]
     called: set[str]
+    handed: set[str]
     found: list[FileUse] = field(default_factory=list)
 
     def statement(self, node: ast.AST, *, certain: bool) -> None:
@@ -168,6 +171,9 @@ class _Walk:
             if text is not None:
                 yield FileUse(text, call.lineno, _writes(call, 1), certain)
             return
+        if not {name, dotted} & (_READS.keys() | _WRITES.keys() | _HARMLESS):
+            given = [*call.args, *(one.value for one in call.keywords)]
+            self.handed.update(filter(None, map(self._text, given)))
         for table, writes in ((_READS, False), (_WRITES, True)):
             place = table.get(dotted, table.get(name))
             text = None if place is None else self._argument(call, place)

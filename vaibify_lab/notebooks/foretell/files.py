@@ -37,6 +37,7 @@ def file_findings(telling: Telling, around: Around) -> Iterator[Finding]:
     uses = [(cell.number, use) for cell in telling.cells for use in reader.read(cell.code)]
     written = {posixpath.normpath(use.path) for _, use in uses if use.writes}
     written |= {one for cell in telling.cells for one in _written_by_magic(cell.cell.source)}
+    written |= {posixpath.normpath(text) for text in reader.handed}  # it may be made there
     moves = any(_goes_elsewhere(cell) for cell in telling.cells)
     told: set[tuple[str, str]] = set()
     for number, use in uses:

@@ -16,6 +16,7 @@ _HISTORY = re.compile(r"_+|_i+|_[ido]h|_i?[0-9]+|__\w+__")
 _MAKES_UNSEEN = re.compile(
     r"%(?:run|pylab|load|store|cd|edit|pastebin|macro|rerun|recall)\b|%%cython"
 )
+_ASSIGNED = re.compile(r"\s*([\w., \t\[\]]+?)\s*=\s*[!%]")
 _CALLS_UNSEEN = frozenset(
     {"exec", "globals", "locals", "vars", "setattr", "run_line_magic", "run_cell"}
 )
@@ -49,7 +50,7 @@ def name_findings(telling: Telling) -> Iterator[Finding]:
     made: set[str] = set()
     told: set[str] = set()
     for cell in telling.cells:
-        direct = _looked_up(cell)
+        direct = _looked_up(cell) - _out_of_magic(cell)
         for name in free_names(cell.code):
             if name in made or name in told or name in _OF_IPYTHON or _HISTORY.fullmatch(name):
                 continue
@@ -93,7 +94,7 @@ def hides_names(cell: CodeCell) -> bool:
 
 
 def _out_of_magic(cell: CodeCell) -> frozenset[str]:
-    """Return the names that a cell's magic binds: ``%%capture out``, ``%%bash --out text``."""
-    if cell.magic is None:
-        return frozenset()
-    return frozenset(re.findall(r"[A-Za-z_]\w*", cell.magic.line))
+    """Return the names that magics bind: ``%%capture out``, ``%%bash --out text``, ``x = !ls``."""
+    lines = [cell.magic.line] if cell.magic is not None else []
+    lines += [found[1] for line in cell.magics if (found := _ASSIGNED.match(line))]
+    return frozenset(name for line in lines for name in re.findall(r"[A-Za-z_]\w*", line))

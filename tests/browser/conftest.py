@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser import server
 from tests.browser.screen import fresh_page
+from tests.contained.conftest import image  # noqa: F401  a fixture
 from tests.containers import bare, client, engine_room, registry, unique  # noqa: F401  fixtures
 
 expect.set_options(timeout=60_000)  # the machine is shared

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.axe import is_clean_in_every_theme
 from tests.browser.screen import has_state, open_lab, open_panel, told
 from tests.browser.server import Lab
 from tests.containers import unique
@@ -42,8 +43,10 @@ def test_a_build_is_watched_cancelled_and_done_and_no_run_begins_beside_it(
     expect(log).to_contain_text("begun")
     panel.get_by_role("button", name="Run", exact=True).click()
     told(page, "the image is being built, begun by")
+    is_clean_in_every_theme(page, "#vaibify-panel")
     panel.get_by_role("button", name="Cancel the build").click()
     expect(panel.get_by_text("cancelled; nothing was pinned")).to_be_visible()
+    is_clean_in_every_theme(page, "#vaibify-panel")
 
     made.write("Dockerfile", f"{head}RUN echo hello\n")
     panel.get_by_role("button", name="L3 Reproducible").click()

@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.axe import is_clean_in_every_theme
 from tests.browser.screen import has_state, open_lab, open_panel
 from tests.browser.server import Lab
 from tests.kit import Made
@@ -50,6 +51,7 @@ def test_a_step_is_held_done_in_a_terminal_of_its_own_and_completed(
 ) -> None:
     panel, place = begin(page, lab)
     has_state(panel, "Look", "waiting for you")
+    is_clean_in_every_theme(page, "#vaibify-panel")
     place.get_by_role("button", name="Pause").click()
     expect(place.get_by_role("heading")).to_have_text("Paused")
     expect(place.get_by_role("button", name="Open terminal")).to_be_disabled()

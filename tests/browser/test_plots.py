@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import struct
 import zlib
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.axe import THEMES, is_clean, put_on
 from tests.browser.screen import open_lab, open_panel
 from tests.browser.server import Lab
 from tests.kit import Made
@@ -18,13 +20,29 @@ STEPS = [
     {
         "sName": "Draw",
         "saPlotCommands": ["cp -r in/. plots/"],
-        "saPlotFiles": ["plots/dots.png", "plots/line.svg", "plots/page.html"],
-        "saInputDataFiles": ["in/dots.png", "in/line.svg", "in/page.html"],
+        "saPlotFiles": ["plots/dots.png", "plots/line.svg", "plots/page.html", "plots/fig.pdf"],
+        "saInputDataFiles": ["in/dots.png", "in/line.svg", "in/page.html", "in/fig.pdf"],
         "bNoTests": True,
     }
 ]
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40">{}</svg>'
 EVIL = "<script>top.document.title = 'taken'; document.body.textContent = 'ran'</script>"
+
+
+PDF = """%PDF-1.4
+1 0 obj <</Type /Catalog /Pages 2 0 R>> endobj
+2 0 obj <</Type /Pages /Kids [3 0 R] /Count 1>> endobj
+3 0 obj <</Type /Page /Parent 2 0 R /MediaBox [0 0 200 100] /Contents 4 0 R>> endobj
+4 0 obj <</Length {length}>> stream
+{drawn}
+endstream endobj
+trailer <</Root 1 0 R>>
+"""
+
+
+def pdf(drawn: str) -> str:
+    """Return a PDF of one page on which that is drawn."""
+    return PDF.format(drawn=drawn, length=len(drawn))
 
 
 def png(width: int, height: int, *black: tuple[int, int]) -> bytes:
@@ -47,6 +65,7 @@ def made(lab: Lab) -> Made:
     files = {
         "in/dots.png": png(40, 30, (5, 5)),
         "in/line.svg": SVG.format(EVIL),
+        "in/fig.pdf": pdf("20 20 50 50 re f"),
         "in/page.html": f"<body><p>as it was</p>{EVIL}",
     }
     made = Made.new(lab.root / "made", STEPS, files)
@@ -133,6 +152,50 @@ def test_what_was_not_signed_or_is_not_here_any_more_says_so(
     (made.root / "plots/dots.png").unlink()
     expect(comparison.get_by_role("figure", name="Now")).to_contain_text("plots/dots.png")
     expect(comparison.get_by_role("figure", name="Now").get_by_role("img")).to_have_count(0)
+
+
+def test_axe_finds_nothing_in_any_way_to_compare(page: Page, lab: Lab, made: Made) -> None:
+    sign(lab)
+    comparison = open_plot(page, lab, "dots.png")
+    made.write("plots/dots.png", png(40, 30, (5, 5), (20, 10)))
+    expect(comparison).to_contain_text("The bytes are not those that were signed.")
+    for theme in THEMES:
+        put_on(page, theme)
+        for name in ("Side by side", "Swipe", "Difference"):
+            way(comparison, name).click()
+            expect(way(comparison, name)).to_have_attribute("aria-pressed", "true")
+            is_clean(page, ".vb-Comparison")
+
+
+def test_a_pdf_is_shown_or_said_not_to_be_and_can_be_had_with_its_hash(
+    page: Page, lab: Lab, made: Made
+) -> None:
+    sign(lab)
+    comparison = open_plot(page, lab, "fig.pdf")
+    expect(comparison).to_contain_text("These are the bytes that were signed.")
+    made.write("plots/fig.pdf", pdf("120 20 50 50 re f"))
+    expect(comparison).to_contain_text("The bytes are not those that were signed.")
+    expect(comparison).to_contain_text("shown, not compared")
+    for name in ("Swipe", "Difference"):
+        expect(way(comparison, name)).to_be_disabled()
+    for name, file, there in (
+        ("Signed", "signed-fig.pdf", made.root / "in/fig.pdf"),
+        ("Now", "fig.pdf", made.root / "plots/fig.pdf"),
+    ):
+        figure = comparison.get_by_role("figure", name=name)
+        hashed = hashlib.sha256(there.read_bytes()).hexdigest()
+        expect(figure.locator("code")).to_have_text(hashed[:12])
+        if page.evaluate("navigator.pdfViewerEnabled"):
+            source = figure.locator("iframe").get_attribute("src")
+            got = page.evaluate("async at => (await fetch(at)).text()", source)
+            assert got == there.read_text()
+        else:
+            expect(figure).to_contain_text("This browser shows no PDF.")
+        with page.expect_download() as download:
+            figure.get_by_role("link", name="Download").click()
+        assert download.value.suggested_filename == file
+        assert download.value.path().read_bytes() == there.read_bytes()
+    is_clean(page, ".vb-Comparison")
 
 
 def test_svg_and_html_run_nothing(page: Page, lab: Lab, made: Made) -> None:

@@ -91,6 +91,7 @@ class Round:
         if how == "change":
             env["VAIBIFY_FAULT"] = self._fault(words)
         self._tell(" ".join([*words, *env.values()]))
+        self.truth.cleaned |= "--clean" in words
         front = self._start(*words, env=env)
         if how == "moment":
             self._at_some_moment(front)

@@ -80,6 +80,7 @@ class Truth:
     made: Made
     steps: tuple[Told, ...]
     signed: dict[str, list[dict[str, str]]] = field(default_factory=dict)
+    cleaned: bool = False  # a run was asked to remove the outputs first
 
     @classmethod
     def new(cls, root: Path, *, steps: int = 2, lines: int = 3, pause: str = "true") -> Truth:
@@ -95,7 +96,7 @@ class Truth:
         """Copy it with all that is in it, as after the same history."""
         shutil.copytree(self.made.root, root, symlinks=True)
         signed = {slug: list(hashes) for slug, hashes in self.signed.items()}
-        return Truth(Made(root), self.steps, signed)
+        return Truth(Made(root), self.steps, signed, self.cleaned)
 
     def change(self, path: str = "data/in.txt", text: str = "1\n") -> None:
         """Change an input, so that a step is to be run again."""

@@ -58,6 +58,7 @@ def run(root: Path, *sources: str, on: bool = False, **env: str) -> Ran:
     client = NotebookClient(
         made,
         timeout=120,
+        startup_timeout=180,
         kernel_name="python3",
         allow_errors=on,
         resources={"metadata": {"path": str(root)}},

@@ -60,6 +60,31 @@ def test_an_interrupt_of_the_kernel_stops_the_step(tmp_path: Path) -> None:
     assert living(b"napping-in-a-cell") == []
 
 
+def test_two_cells_that_are_one_step_are_told(tmp_path: Path) -> None:
+    made = new_project(tmp_path / "p")
+    said: dict[str, str] = {}
+    with live(made.root) as (_, client):
+        for at, (cell, code) in enumerate([("a", 1), ("b", 1), ("a", 2), ("a", 3), ("", 4)]):
+            message = client.session.msg(
+                "execute_request",
+                {
+                    "code": f"%%vaibify step One --declare-only\n{code}",
+                    "silent": False,
+                    "store_history": True,
+                    "user_expressions": {},
+                    "allow_stdin": False,
+                },
+                metadata={"cellId": cell} if cell else None,
+            )
+            client.shell_channel.send(message)
+            while (heard := client.get_iopub_msg(timeout=60))["content"].get(
+                "execution_state"
+            ) != "idle" or heard["parent_header"]["msg_id"] != message["header"]["msg_id"]:
+                said[f"{at}{cell}"] = said.get(f"{at}{cell}", "") + heard["content"].get("text", "")
+    told = {which for which, text in said.items() if "another cell with other code" in text}
+    assert told == {"2a"}
+
+
 def test_help_and_completion(tmp_path: Path) -> None:
     made = new_project(tmp_path / "p", [{"sName": "Clean it", "saDataCommands": ["true"]}])
     offered = {
@@ -148,6 +173,7 @@ RUN = "get_ipython().run_cell(cell).raise_error()"
 
 
 def test_headless_runners_stop_at_a_failing_or_mistaken_cell(tmp_path: Path) -> None:
+    """Case N10: an error by any way a runner hears of."""
     made = new_project(tmp_path / "p")
     for name, cell in (("bad", BAD), ("wrong", WRONG)):
         made.write(f"{name}.ipynb", json.dumps(notebook(LOAD, cell, "open('went-on', 'w')")))

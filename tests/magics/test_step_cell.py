@@ -63,6 +63,7 @@ def test_a_cell_is_declared_run_and_shown(tmp_path: Path) -> None:
 
 
 def test_a_failing_step_fails_its_cell_with_its_own_last_lines(tmp_path: Path) -> None:
+    """Case N09: what only the live kernel has is named before the run and after."""
     made = new_project(tmp_path / "p")
     cell = "%%vaibify step Bad --output out/b.txt\nprint('so far')\nframe.head()"
     ran = run(made.root, "frame = [1]", cell, "print('never')")
@@ -126,6 +127,7 @@ def test_bad_input_is_one_line_and_writes_nothing(tmp_path: Path) -> None:
 
 
 def test_bash_fails_by_any_command_of_a_pipe_and_nobody_answers_input(tmp_path: Path) -> None:
+    """Cases N03 and N04."""
     made = new_project(tmp_path / "p")
     cell = "%%vaibify step Pipe --output out/p.txt --language bash\n"
     ran = run(
@@ -141,3 +143,47 @@ def test_bash_fails_by_any_command_of_a_pipe_and_nobody_answers_input(tmp_path: 
     assert listed(made)[0]["saDataCommands"] == ["bash -eo pipefail cells/pipe.sh"]
     name, text = ran.error(2)
     assert name == "StepFailed" and "asked for input; a step runs without a terminal" in text
+
+
+IPYTHON = """%%vaibify step Shell --input data/in.txt --output out/s.txt
+import asyncio
+lines = !cat data/in.txt
+%time x = 1
+await asyncio.sleep(0)
+display("shown")
+with open("out/s.txt", "w") as file:
+    file.write(lines[0])"""
+
+
+def test_a_cell_of_ipython_is_run_by_ipython_and_fails_as_every_other(tmp_path: Path) -> None:
+    made = Made.new(tmp_path / "p", [], {"data/in.txt": "1 2\n"}, bNoPythonPackages=False)
+    ran = run(made.root, IPYTHON, "%%vaibify step Fail --output out/f.txt\n!true\n1 / 0", on=True)
+    assert made.read("out/s.txt") == "1 2"
+    told = "is run by ipython, which the step's environment must have: line 3 (lines = !cat data/"
+    assert told in ran.text(0) and "has a shell line, 3 (lines = !cat data/in.txt)" in ran.text(0)
+    assert "'shown'\n" in ran.text(0)
+    assert listed(made)[0]["saDataCommands"] == ["ipython cells/shell.ipy"]
+    assert made.steps()["shell"].run == "current"
+    assert "ZeroDivisionError" in ran.text(1)
+    assert ran.error(1) == ("StepFailed", "step 'fail' ended with exit status 1")
+    assert record(made, "fail").outcome == "failed"
+
+
+LOUD = """%%vaibify step Loud --no-input --output out/l.txt
+for number in range(60_000):
+    print("line", number, "x" * 40)
+raise SystemExit("the end")"""
+
+
+def test_a_folder_of_its_own_and_more_output_than_a_notebook_bears(tmp_path: Path) -> None:
+    made = new_project(tmp_path / "p", **{"analysis/helper.py": "N = 7\n"})
+    inside = "%%vaibify step In --directory analysis/ --no-input --output analysis/o.txt\n"
+    code = "import helper\nopen('o.txt', 'w').write(str(helper.N))"
+    ran = run(made.root, inside + code, LOUD, on=True)
+    assert made.read("analysis/o.txt") == "7"
+    assert listed(made)[0]["sDirectory"] == "analysis"
+    assert list(record(made, "in").pins.code) == ["analysis/cells/in.py", "analysis/helper.py"]
+    said = ran.text(1)
+    assert len(said) < 1.1 * 2**20
+    assert "bytes not shown here: %vaibify log" in said
+    assert said.index("line 59999 ") < said.index("the end") < said.index("loud: FAILED")

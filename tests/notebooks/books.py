@@ -29,6 +29,7 @@ def book(*cells: str | dict[str, Any], minor: int = 5, **metadata: Any) -> str:
         cell = code(one) if isinstance(one, str) else dict(one)
         if minor >= 5:
             cell.setdefault("id", f"c{number}")
+        cell["source"] = cell["source"].splitlines(keepends=True)  # as Jupyter writes it
         made.append(cell)
     value = {
         "nbformat": 4,

@@ -66,7 +66,7 @@ def test_each_cell_is_told_with_its_step(made: Made) -> None:
     done = states(made)[0]
     assert (done["state"], done["text"], done["diff"], done["keys"]) == ("same", "", "", [])
     assert (done["slug"], done["script"]) == ("a", "cells/a.py")
-    assert done["report"]["run"] == "current"
+    assert (done["report"]["run"], done["report"]["kind"]) == ("current", "cell")
     assert done["id"] is not None
 
 
@@ -108,6 +108,7 @@ def old(cells: list[Any]) -> dict[str, Any]:
 
 
 def test_old_formats_and_missing_ids_are_read_as_they_are(made: Made) -> None:
+    """Case N05, as are the broken ones below and the copied cell above."""
     declare(made, A + COPY)
     text = A + COPY
     cell = {"cell_type": "code", "metadata": {}, "outputs": []}
@@ -168,6 +169,15 @@ def test_the_file_changed_in_place_orders_its_steps_or_is_refused(made: Made) ->
     with pytest.raises(InvalidFile, match=r"data/in\.txt"):
         declare(made, "%%vaibify step Both --input data/in.txt --output data/in.txt\n1")
     assert made.read("workflow.json") == before and not (made.root / "cells/both.py").exists()
+
+
+def test_cells_of_another_workflow_are_that_ones(made: Made) -> None:
+    made.workflow([], at=".vaibify/workflows/side.json")
+    write(made, A + COPY, A.replace("step A", "step S --workflow side") + COPY)
+    assert [one["name"] for one in states(made)] == ["A"]
+    project = made.project("side")
+    sources = sources_in(project.opened, "n.ipynb")
+    assert [one["name"] for one in cell_states(project.opened, project.look(), sources)] == ["S"]
 
 
 def test_other_kernels_have_no_step_cells(made: Made) -> None:

@@ -69,6 +69,9 @@ BAD = [
     ("!pip install numpy", "network", "pip install"),
     ("!false", "shell-deaf", "a shell command (!) that fails is not heard of; cells 1"),
     ("files = !ls", "shell-deaf", "cells 1"),
+    ("print 'old'\n", "cell-broken", "1: is no Python that runs today: Missing parentheses"),
+    ("%%bash\nfalse\ntrue", "shell-deaf", "1: %%bash goes on when one of its commands fails"),
+    ("import os\nos.system('false')", "shell-deaf", "1: os.system(...) fails without raising"),
     ("%%R\nx <- 1", "magic-missing", "uses the cell magic %%R, which nothing loads"),
 ]
 
@@ -108,6 +111,12 @@ GOOD = [
     "%load_ext some_ext\n",
     "%%html\n<a href='https://example.org'>",
     "%%time\ny = 1",
+    "x, y = %timeit -o 1\nprint(x, y)",
+    "import json\nname = 'made.h5'\njson.backend(name)\nopen(name)",
+    "import json\nif json.slycot_check():\n    import slycot",
+    "%%bash\nset -euo pipefail\nfalse\ntrue",
+    "cd ..",
+    "import subprocess\nsubprocess.run(['ls'], check=True)",
 ]
 
 
@@ -129,7 +138,7 @@ def test_cells_are_read_in_their_order(made: Made) -> None:
     ]
     assert told(made, "1", kernel="my-env")[0] == (
         "kernel-missing",
-        "asks for the kernel 'my-env', which is not on this machine",
+        "asks for the kernel 'my-env', which is not on this machine: this Python's is used",
     )
 
 

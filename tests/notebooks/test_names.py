@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vaibify_lab.notebooks.dialect import needs_ipython
 from vaibify_lab.notebooks.names import free_names
 
 
@@ -70,3 +71,12 @@ def test_code_that_runs_alone_takes_nothing_and_what_it_lacks_is_told(code: str)
         return
     else:
         assert not found or "def " in code or "lambda" in code  # of one that was never called
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["+".join(["x"] * 50_000), "(" * 5000, "x = 1\n" * 200_000, "x\0", "[" * 150 + "]" * 150],
+)
+def test_code_that_is_made_to_hurt_takes_nothing(code: str) -> None:
+    assert free_names(code) in ((), ("x",))
+    assert not needs_ipython(code)

@@ -12,7 +12,9 @@ import pytest
 
 from tests.kit import Made
 from tests.notebooks.books import book, code, step
+from vaibify_lab.ceremony.rerun import rerun
 from vaibify_lab.notebooks import runner
+from vaibify_lab.runs.opened import Opened
 
 RUNNER = str(runner.__file__)
 
@@ -242,3 +244,20 @@ def readable(path: Path) -> bytes:
         return path.read_bytes()
     except OSError:
         return b""
+
+
+def test_a_rerun_looks_into_executed_copies(tmp_path: Path) -> None:
+    one = made(tmp_path, book("object()", "open('../w/x', 'w').write('1')"), saDataFiles=["w/x"])
+    assert one.run()["outcome"] == "passed"
+    opened = Opened(one.root, cached=False)
+    found = rerun(opened, opened.workflow("workflow.json"), "Ada")
+    assert {part.path: part.verdict for part in found.outputs} == {
+        "w/x": "identical",
+        "out/fit.ipynb": "noise only",
+    }
+    assert found.passed and found.line.startswith("1 of 2 outputs identical, 1 the same but for")
+    copy = json.loads(one.read("out/fit.ipynb"))
+    copy["cells"][1]["outputs"][0]["data"]["text/plain"] = ["2"]
+    one.write("out/fit.ipynb", json.dumps(copy))
+    found = rerun(opened, opened.workflow("workflow.json"), "Ada")
+    assert not found.passed and found.outputs[1].verdict == "different"

@@ -102,6 +102,11 @@ def test_numbers_in_text(stored: str, fresh: str, verdict: str) -> None:
         ("/tmp/tmpabc/x", "/tmp/tmpdef/x", "temporary path"),
         ("/tmp/ipykernel_12/345.py:3", "/tmp/ipykernel_99/777.py:3", "temporary path"),
         ("pid=12", "pid=999", "process number"),
+        (
+            "<Figure size 432x288 with 1 Axes>",
+            "<Figure size 640x480 with 1 Axes>",
+            "figure line",
+        ),
         ("/a/lib/python3.11/x.py", "/b/c/lib/python3.11/x.py", "installation path"),
     ],
 )
@@ -124,6 +129,7 @@ def test_n06_noise_is_listed_as_ignored(stored: str, fresh: str, kind: str) -> N
         ("md5 d41d8cd98f00b204e9800998ecf8427e", "md5 d41d8cd98f00b204e9800998ecf8427f"),
         ("100%| 10/10 [00:00<00:00, 2it/s]", "100%| 11/11 [00:00<00:00, 2it/s]"),
         ("a 5%\rb", "a 5%\rc"),
+        ("<Figure size 640x480 with 1 Axes>", "<Figure size 640x480 with 2 Axes>"),
     ],
 )
 def test_results_that_look_like_noise_are_not_ignored(stored: str, fresh: str) -> None:

@@ -27,6 +27,7 @@ ADDRESSES = [
     Address("GET", f"{_P}/cells", "read", "cells"),
     Address("POST", f"{_P}/cells", "read", "cells"),
     Address("PUT", f"{_P}/cells", "write", "cells"),
+    Address("POST", f"{_P}/cells/proposal", "read", "cells"),
     Address("GET", f"{_P}/runs", "read", "runs"),
     Address("POST", f"{_P}/runs", "execute", "runs"),
     Address("GET", f"{_P}/runs/x", "read", "runs"),

@@ -51,3 +51,18 @@ async def test_a_cell_is_declared_run_and_guarded(client: Client, made: Made) ->
     missing = await client.get(address, params={"notebook": "gone.ipynb"})
     assert (missing.status, missing.code) == (404, "missing-file")
     assert (await client.get(address)).code == "usage"
+
+
+async def test_a_cell_is_proposed(client: Client, made: Made) -> None:
+    address = f"projects/{await client.id()}/cells/proposal"
+    asked = {"source": CODE, "above": "# Copy it", "notebook": "n.ipynb"}
+    assert (await client.ask("POST", address, asked)).json["proposal"] == {
+        "name": "Copy it",
+        "directory": "",
+        "inputs": ["data/in.txt"],
+        "data": ["out/c.txt"],
+        "plots": [],
+        "line": "%%vaibify step 'Copy it' --input data/in.txt --data out/c.txt",
+    }
+    assert (await client.ask("POST", address, {"source": "%%bash\nls"})).json == {"proposal": None}
+    assert not (made.root / "cells").exists()

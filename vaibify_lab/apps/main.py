@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import traceback
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from vaibify_lab.core.disk import of_the_disk
 from vaibify_lab.core.errors import UsageError, VaibifyError
 
 COMMAND = "jupyter vaibify"
+_OBJECTS = 50_000  # made before garbage is looked for; Python's own 700 costs a twelfth of a verb
 _INTERRUPTED = 130  # as a shell reports a program that Ctrl-C ended
 
 
@@ -27,6 +29,8 @@ def main(words: Sequence[str] | None = None, screen: Screen | None = None) -> in
     screen : Screen, optional
         Where it speaks; standard output and error by default.
     """
+    if words is None:  # a process of our own: what it has loaded is never garbage
+        gc.set_threshold(_OBJECTS, 20, 20)
     given = list(sys.argv[1:] if words is None else words)
     screen = screen or Screen(as_json="--json" in given)
     return _guarded(given[0] if given else "--help", given[1:], screen)

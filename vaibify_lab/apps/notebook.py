@@ -57,7 +57,7 @@ def _execute(given: Namespace, screen: Screen) -> int:
     from vaibify_lab.project import notebooks
 
     project = open_project(given, cached=False)
-    path = notebooks.repository_path(project, Path(given.file))
+    path = notebooks.repository_path(project.opened, Path(given.file))
     _refuse(given, project.root / path)
     if given.action == "run":
         run = _run(project, path, given, screen)

@@ -108,7 +108,7 @@ def _first_fault(found: Reproduction) -> str:
         f"{output.path}: {output.verdict} when run again"
         for one in found.reruns or ()
         for output in one.outputs
-        if output.verdict != "identical"
+        if not output.passes
     ]
     return faults[0] if faults else "nothing was checked"
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import unicodedata
 from collections.abc import Callable
 from typing import Literal
 
 from vaibify_lab.core.paths import fold
 from vaibify_lab.files.descent import Descent, names_in
-from vaibify_lab.files.paths import join
+from vaibify_lab.files.paths import by_bytes, join
 from vaibify_lab.files.tree import Tree
 
 Likeness = Literal["form", "case"]
@@ -77,6 +76,6 @@ class DiskNames:
     def _list(self, folder: str) -> list[str]:
         try:
             with Descent(self._tree.root) as descent:
-                return sorted(names_in(descent.enter(folder)), key=os.fsencode)
+                return by_bytes(names_in(descent.enter(folder)))
         except OSError:  # no folder, a link, or one that may not be listed: no name is known
             return []

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from vaibify_lab.ceremony.copying import Tell, copied, copy_file, watch
+from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.core.observed import MISSING, FileState
@@ -14,13 +15,17 @@ from vaibify_lab.core.paths import shown
 from vaibify_lab.envelope import environment
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.files.tree import Tree
+from vaibify_lab.provenance.compare.noise import Rules
+from vaibify_lab.provenance.compare.notebook_file import read_notebook
+from vaibify_lab.provenance.compare.notebooks import compare_notebooks
 from vaibify_lab.runs.enveloping import manifested
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.plan import Mode
 from vaibify_lab.runs.start import start_run
 
-OutputVerdict = Literal["identical", "different", "not produced"]
+OutputVerdict = Literal["identical", "noise only", "inside tolerance", "different", "not produced"]
+_SAME = frozenset({"identical", "noise only", "inside tolerance"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,11 @@ class Compared:
 
     path: str
     verdict: OutputVerdict
+
+    @property
+    def passes(self) -> bool:
+        """Whether it says the same."""
+        return self.verdict in _SAME
 
     def as_json(self) -> dict[str, str]:
         """Return the JSON answer's form."""
@@ -57,18 +67,20 @@ class Rerun:
 
     @property
     def passed(self) -> bool:
-        """Tell whether there was something to compare and all of it is identical."""
-        same = all(one.verdict == "identical" for one in self.outputs)
+        """Tell whether there was something to compare and all of it says the same."""
+        same = all(one.passes for one in self.outputs)
         return bool(self.outputs) and same and not self.problems
 
     @property
     def line(self) -> str:
         """The right part of the printed line."""
         same = sum(one.verdict == "identical" for one in self.outputs)
+        near = sum(one.passes for one in self.outputs) - same
         head = "" if self.passed else "FAILED, "
         if not self.outputs and self.problems:
             return f"FAILED, {self.problems[0]}"
-        return f"{head}{same} of {len(self.outputs)} outputs identical ({self.engine})"
+        also = f", {near} the same but for noise" if near else ""
+        return f"{head}{same} of {len(self.outputs)} outputs identical{also} ({self.engine})"
 
     def as_json(self) -> dict[str, Any]:
         """Return the JSON answer's form."""
@@ -107,10 +119,11 @@ def rerun(
         followed = watch(start_run(copy, options, person), tell)
         made = _outputs_of(copy, steps)
         after = hash_many(copy, dict.fromkeys((*outputs, *made)))
-    compared = tuple(
-        Compared(path, _verdict(before.get(path, MISSING), after[path]))
-        for path in dict.fromkeys((*outputs, *made))
-    )
+        compared = tuple(
+            Compared(path, _looked_into(opened.tree, copy, path, verdict, workflow.tolerance))
+            for path in dict.fromkeys((*outputs, *made))
+            for verdict in [_verdict(before.get(path, MISSING), after[path])]
+        )
     problems = (*changed, *followed.failures)
     engine, contained = followed.engine, followed.in_container
     return Rerun(compared, problems, engine, workflow.deterministic, contained)
@@ -170,3 +183,20 @@ def _verdict(before: FileState, after: FileState) -> OutputVerdict:
     if after.kind != "file":
         return "not produced"
     return "identical" if before.sha256 == after.sha256 else "different"
+
+
+def _looked_into(
+    here: Tree, copy: Tree, path: str, verdict: OutputVerdict, tolerance: float
+) -> OutputVerdict:
+    """Return the verdict by content where the bytes differ and the format is one that is known."""
+    if verdict != "different" or not path.endswith(".ipynb"):
+        return verdict
+    try:
+        books = [read_notebook(tree.read(path), path) for tree in (here, copy)]
+    except VaibifyError:
+        return verdict
+    found = compare_notebooks(books[0], books[1], Rules(tolerance))
+    if not found.passes:
+        return verdict
+    words = {cell.found.verdict for cell in found.cells}
+    return "noise only" if words <= {"identical", "noise-only"} else "inside tolerance"

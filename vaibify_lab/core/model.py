@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from vaibify_lab.core.cell_scripts import script_of
+
 Category = Literal["integrity", "qualitative", "quantitative"]
 CATEGORIES: tuple[Category, ...] = ("integrity", "qualitative", "quantitative")
 
@@ -103,8 +105,10 @@ class Step:
 
     @property
     def kind(self) -> str:
-        """What a person calls it: interactive, notebook or script."""
-        return "interactive" if self.interactive else "notebook" if self.notebook else "script"
+        """What a person calls it: interactive, notebook, cell or script."""
+        if self.interactive or self.notebook:
+            return "interactive" if self.interactive else "notebook"
+        return "script" if script_of(self.commands, self.slug) is None else "cell"
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
+from vaibify_lab.files.paths import by_bytes
+
 EntryKind = Literal["file", "folder", "link", "other"]
 
 # O_PATH (Linux) also opens folders that may be searched but not listed.
@@ -112,10 +114,10 @@ def entries(directory: int) -> list[tuple[str, EntryKind]]:
     listing = os.open(".", _LIST, dir_fd=directory)
     try:
         with os.scandir(listing) as found:
-            pairs = [(entry.name, _kind(entry)) for entry in found]
+            kinds = {entry.name: _kind(entry) for entry in found}
     finally:
         os.close(listing)
-    return sorted(pairs, key=lambda pair: os.fsencode(pair[0]))
+    return [(name, kinds[name]) for name in by_bytes(kinds)]
 
 
 def names_in(directory: int) -> list[str]:
@@ -164,11 +166,11 @@ def sync(directory: int) -> None:
 
 
 def _kind(entry: os.DirEntry[str]) -> EntryKind:
-    if entry.is_symlink():
-        return "link"
+    if entry.is_file(follow_symlinks=False):
+        return "file"
     if entry.is_dir(follow_symlinks=False):
         return "folder"
-    return "file" if entry.is_file(follow_symlinks=False) else "other"
+    return "link" if entry.is_symlink() else "other"
 
 
 def _not_a_folder(parent: int, part: str, path: str) -> OSError:

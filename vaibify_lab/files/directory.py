@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable
+from functools import partial
 
 from vaibify_lab.core.errors import InvalidFile, UnsafePath
 from vaibify_lab.files.descent import look, names_in, open_regular
@@ -28,8 +29,14 @@ class Directory:
 
     def statuses(self, names: Iterable[str]) -> list[os.stat_result | None]:
         """Return the status of each name itself; None where nothing is there."""
+        wanted = list(names)
         with reading(self._path):
-            return [_status(self._opened, name) for name in names]
+            try:  # without a line of Python a file
+                return list(
+                    map(partial(os.stat, dir_fd=self._opened, follow_symlinks=False), wanted)
+                )
+            except (FileNotFoundError, NotADirectoryError):
+                return [_status(self._opened, name) for name in wanted]
 
     def read(self, name: str, limit: int = READ_LIMIT) -> bytes:
         """Return a file's bytes, as `Tree.read` does."""

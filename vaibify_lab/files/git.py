@@ -184,8 +184,12 @@ class Repository:
 
 @cache
 def _local_variables() -> frozenset[str]:
-    """Return the variables that tie git to one repository, as git lists them."""
-    listed = _start(("rev-parse", "--local-env-vars"), dict(os.environ), Path("/"), None, 60)
+    """Return the variables that tie git to one repository, as git lists them.
+
+    Asked without any variable of git's: one of those may be what it would stumble over.
+    """
+    plain = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+    listed = _start(("rev-parse", "--local-env-vars"), plain, Path("/"), None, 60)
     return frozenset(os.fsdecode(listed.stdout).split())
 
 

@@ -114,7 +114,7 @@ class CodeScanner:
         except MissingFile:
             return Parsed()  # its own state says so
         except (UnsafePath, InvalidFile) as error:
-            return Parsed(problem=f"{error.text}: what it imports is not known")
+            return _of_unknown(error)
         digest = hashlib.sha256(data).hexdigest()
         parsed = kept[2] if kept and kept[1] == digest else parse_code(path, data)
         self._parsed[path] = (stamp if is_settled(stamp, started) else None, digest, parsed)
@@ -186,11 +186,24 @@ class Moment:
     def _parse(self, path: str) -> Parsed:
         try:
             directory, name = split(path)
-            with reading(path):
-                opened = self._descent.enter(directory)
-                status = look(opened, name)
-        except MissingFile:
-            return Parsed()  # its own state says so
+            opened = self._descent.enter(directory)
+            status = look(opened, name)
+        except OSError as error:
+            return _not_read(path, error)
         except UnsafePath as error:
-            return Parsed(problem=f"{error.text}: what it imports is not known")
+            return _of_unknown(error)
         return self._scanner.parsed(path, Directory(directory, opened), name, status)
+
+
+def _not_read(path: str, refused: OSError) -> Parsed:
+    try:
+        with reading(path):
+            raise refused
+    except UnsafePath as error:
+        return _of_unknown(error)
+    except MissingFile:
+        return Parsed()  # its own state says so
+
+
+def _of_unknown(error: UnsafePath | InvalidFile) -> Parsed:
+    return Parsed(problem=f"{error.text}: what it imports is not known")

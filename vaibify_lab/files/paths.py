@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 
 from vaibify_lab.core.errors import UnsafePath
 
@@ -17,6 +18,15 @@ def escaped(path: str) -> str:
     r"""Return ``path`` as one printable line: odd bytes and control characters as ``\xNN``."""
     text = os.fsencode(path).decode("utf-8", "backslashreplace")
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def by_bytes(names: Iterable[str]) -> list[str]:
+    """Return names sorted by their bytes.
+
+    UTF-8 sorts as its code points do; only the escapes of other bytes do not.
+    """
+    found = list(names)
+    return sorted(found) if "".join(found).isascii() else sorted(found, key=os.fsencode)
 
 
 def split(path: str) -> tuple[str, str]:

@@ -15,6 +15,8 @@ _TREE_LIMIT = 512 * 1024
 _UNPARSABLE = (SyntaxError, ValueError, LookupError, RecursionError, MemoryError)
 _FAILS_AS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 _CONDITIONS = frozenset({"TYPE_CHECKING", "version_info", "platform"})
+# Names that tell whether something is there, such as HAS_DASK or dask_available().
+_PRESENCE = re.compile(r"(?i)^(?:has|have)_|_(?:available|installed|check|found)$")
 _IMPORTERS = frozenset({"import_module", "__import__"})
 _IMPORT_LINE = re.compile(rb"[ \t]*((?:import|from)[ \t][^\r\n]*)")
 
@@ -147,7 +149,8 @@ def _suppresses(call: ast.expr) -> bool:
 
 
 def _is_condition(test: ast.expr) -> bool:
-    return any(_last_name(one) in _CONDITIONS for one in ast.walk(test))
+    names = [_last_name(one) for one in ast.walk(test)]
+    return any(name in _CONDITIONS or _PRESENCE.search(name) for name in names)
 
 
 def _last_name(node: ast.AST) -> str:

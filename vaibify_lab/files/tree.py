@@ -21,7 +21,7 @@ from vaibify_lab.files.directory import (
     opened_regular,
     require_regular,
 )
-from vaibify_lab.files.paths import MAX_DEPTH, escaped, folder, join, split, too_deep
+from vaibify_lab.files.paths import MAX_DEPTH, by_bytes, escaped, folder, join, split, too_deep
 from vaibify_lab.files.refusals import reading, writing
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -158,7 +158,7 @@ class Tree:
                             found.append(path)
                         elif kind == "folder" and not _is_git(name):
                             pending.append(path)
-        return sorted(found, key=os.fsencode)
+        return by_bytes(found)
 
     def exists_as_directory(self, path: str) -> bool:
         """Tell whether a directory, not a link to one, is there."""

@@ -8,6 +8,7 @@ from typing import Any
 from vaibify_lab.core.errors import UsageError
 from vaibify_lab.core.spec import Either, Listed, Shape, Text
 from vaibify_lab.handlers.base import Handler, allowed
+from vaibify_lab.notebooks.cell_proposal import propose_cell
 from vaibify_lab.notebooks.scan import Source
 from vaibify_lab.project import Project
 from vaibify_lab.project.cells import PYTHON, cell_in, cell_states, sources_in
@@ -24,6 +25,25 @@ EDITED = Shape(
     frozenset({"cells"}),
 )
 DECLARED = Shape({"source": Text(1_000_000)}, frozenset({"source"}))
+
+
+PROPOSED = Shape(
+    {"source": Text(1_000_000), "above": Text(1_000_000), "notebook": Text(4096)},
+    frozenset({"source"}),
+)
+
+
+class ProposalHandler(Handler):
+    """``projects/<id>/cells/proposal``."""
+
+    @allowed("read", "cells")
+    async def post(self, identity: str) -> None:
+        """Propose the step that a cell could be; null for one that is no plain code."""
+        asked = self.body(PROPOSED)
+        await self.entry(identity)
+        words = (asked.get("notebook", ""), asked.get("above", ""), asked["source"])
+        found = await asyncio.to_thread(propose_cell, *words)
+        self.answer({"proposal": found.to_json() if found else None})
 
 
 class CellsHandler(Handler):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vaibify_lab.handlers import attending, envelope, image, jobs, machine, runs, steps
 from vaibify_lab.handlers.base import Common
-from vaibify_lab.handlers.cells import CellsHandler
+from vaibify_lab.handlers.cells import CellsHandler, ProposalHandler
 from vaibify_lab.handlers.journal import RunJournalHandler
 from vaibify_lab.handlers.projects import ProjectsHandler
 from vaibify_lab.handlers.reviews import ReviewsHandler
@@ -25,6 +25,7 @@ ROUTES: tuple[tuple[str, type[Common]], ...] = (
     (f"{_PROJECT}/levels", LevelsHandler),
     (f"{_PROJECT}/workflow", WorkflowHandler),
     (f"{_PROJECT}/cells", CellsHandler),
+    (f"{_PROJECT}/cells/proposal", ProposalHandler),
     (f"{_PROJECT}/runs", runs.RunsHandler),
     (_RUN, runs.RunHandler),
     (f"{_RUN}/journal", RunJournalHandler),

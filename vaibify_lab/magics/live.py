@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 
+from vaibify_lab.core.cell_scripts import INTERPRETERS
 from vaibify_lab.files.ipysource import magic_lines
 from vaibify_lab.notebooks.dialect import compiles
-from vaibify_lab.notebooks.languages import INTERPRETERS
 from vaibify_lab.notebooks.scan import hidden_names
 from vaibify_lab.notebooks.standing import Cell
 

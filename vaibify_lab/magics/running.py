@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from vaibify_lab.apps.running import Seen, see_through
@@ -21,13 +22,38 @@ _NO_ENGINE = frozenset({"engine-missing", "engine-unfit"})
 _NO_PACKAGE = "tool-missing"
 
 
-def run_cell(kernel: Mapping[str, object], line: str, body: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Where a cell runs.
+
+    Attributes
+    ----------
+    names : mapping
+        The names that the kernel has.
+    cell : str
+        The cell's id; empty where the front end does not say.
+    declared : dict
+        The id and the code of the cell that declared a step last in this kernel, by slug.
+    """
+
+    names: Mapping[str, object]
+    cell: str
+    declared: dict[str, tuple[str, str]]
+
+    def was_another(self, slug: str, code: str) -> bool:
+        """Note which cell a step is now; tell whether it was another with other code before."""
+        before = self.declared.get(slug, (self.cell, code))
+        self.declared[slug] = (self.cell, code)
+        return "" not in (self.cell, before[0]) and self.cell != before[0] and code != before[1]
+
+
+def run_cell(here: Here, line: str, body: str) -> None:
     """Declare the cell's step and run it; what is not passed fails the cell.
 
     Parameters
     ----------
-    kernel : mapping
-        The names that the kernel has.
+    here : Here
+        Where it runs.
     line, body : str
         What follows ``%%vaibify``, and the lines below it.
 
@@ -44,14 +70,17 @@ def run_cell(kernel: Mapping[str, object], line: str, body: str) -> None:
     declared = _declare(project, cell, screen)
     for text in declared.changes:
         screen.line(f"{screen.symbol('·', '-')} {text}", hang=2)
-    for text in live.warnings_of(cell, kernel):
+    if here.was_another(declared.slug, cell.code):
+        text = f"another cell with other code was step {declared.slug!r} before this one"
+        screen.line(f"! warning: {text}: if it is still there, rename one of the two", hang=2)
+    for text in live.warnings_of(cell, here.names):
         screen.line(f"{screen.symbol('!', '!')} warning: this cell {text}", hang=2)
     if cell.line.declare_only:
         screen.line(f"declared, not run; run it with: %vaibify run {declared.slug}")
         return
     seen = _run(project, declared, screen)
     if seen is not None and seen.code:
-        raise StepFailed(live.explained(seen.said, cell, kernel))
+        raise StepFailed(live.explained(seen.said, cell, here.names))
 
 
 def _declare(project: Project, cell: Cell, screen: CellScreen) -> Declared:

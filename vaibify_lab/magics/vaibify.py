@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
-from vaibify_lab.magics.running import run_cell
+from vaibify_lab.magics.running import Here, run_cell
 from vaibify_lab.magics.verbs import run_verb
 
 
 @magics_class
 class VaibifyMagics(Magics):
     """``%vaibify VERB`` and ``%%vaibify step NAME``."""
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        self._declared: dict[str, tuple[str, str]] = {}
 
     @no_var_expand
     @line_cell_magic
@@ -36,4 +42,11 @@ class VaibifyMagics(Magics):
         if cell is None:
             run_verb(line)
         else:
-            run_cell(self.shell.user_ns if self.shell else {}, line, cell)
+            run_cell(self._here(), line, cell)
+
+    def _here(self) -> Here:
+        """Return the kernel's names, and the cell that runs where the front end says which."""
+        shell: Any = self.shell
+        message = shell.get_parent() if hasattr(shell, "get_parent") else {}
+        said = message.get("metadata", {}).get("cellId")
+        return Here(shell.user_ns, said if isinstance(said, str) else "", self._declared)

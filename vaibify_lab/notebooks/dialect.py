@@ -6,7 +6,7 @@ import ast
 import warnings
 
 from vaibify_lab.files.ipysource import without_magics
-from vaibify_lab.notebooks.names import free_names
+from vaibify_lab.notebooks.names import LONGEST, free_names
 
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 OF_IPYTHON = frozenset({"display", "get_ipython"})  # which its kernels have without an import
@@ -20,7 +20,12 @@ def needs_ipython(code: str) -> bool:
 
 
 def compiles(code: str, *, awaiting: bool = False) -> bool:
-    """Tell whether Python takes the code, perhaps with ``await`` outside of functions."""
+    """Tell whether Python takes the code, perhaps with ``await`` outside of functions.
+
+    Very long code is not asked of: Python will say it.
+    """
+    if len(code) > LONGEST:
+        return True
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if awaiting else 0
     try:
         with warnings.catch_warnings():

@@ -16,6 +16,7 @@ _BUILTIN = frozenset(dir(builtins)) | {
     *("__name__", "__file__", "__doc__", "__spec__", "__package__", "__loader__", "__annotations__")
 }
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+LONGEST = 512 * 1024  # parsing holds the interpreter for up to ten seconds a megabyte
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -25,41 +26,49 @@ _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Assert, ast.R
 def free_names(code: str) -> tuple[str, ...]:
     """Return the names that the code uses and does not make, in their order.
 
-    Nothing for code that does not parse, or that imports everything of a module.
+    Nothing for code that does not parse, is very long, or imports everything of a module.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(code)
+        return tuple(_free(_tree(code)))
     except _UNREADABLE:
         return ()
-    if any(isinstance(node, ast.alias) and node.name == "*" for node in ast.walk(tree)):
-        return ()
-    made_in_all = set(_made(tree))
+
+
+def made_names(code: str) -> frozenset[str]:
+    """Return the names that code binds; none for code that does not parse or is very long."""
+    try:
+        return frozenset(_made(_tree(code)))
+    except _UNREADABLE:
+        return frozenset()
+
+
+def _tree(code: str) -> ast.Module:
+    if len(code) > LONGEST:
+        raise ValueError("too long to be parsed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(code)
+
+
+def _free(tree: ast.Module) -> dict[str, None]:
+    made_by = [frozenset(_made(statement)) for statement in tree.body]
+    made_in_all = frozenset().union(*made_by)
     found: dict[str, None] = {}
+    if "*" in made_in_all:
+        return found
     made: set[str] = set()
-    for statement in tree.body:
+    for statement, names in zip(tree.body, made_by, strict=True):
         if not isinstance(statement, _SIMPLE) or _names_on_the_way(statement):
-            made.update(_made(statement))
+            made |= names
         for name, is_later in _used(statement, frozenset()):
             if name not in _BUILTIN and name not in (made_in_all if is_later else made):
                 found[name] = None
-        made.update(_made(statement))
-    return tuple(found)
+        made |= names
+    return found
 
 
 def _names_on_the_way(statement: ast.stmt) -> bool:
     return any(isinstance(node, ast.NamedExpr) for node in ast.walk(statement))
-
-
-def made_names(code: str) -> frozenset[str]:
-    """Return the names that code binds; none for code that does not parse."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return frozenset(_made(ast.parse(code)))
-    except _UNREADABLE:
-        return frozenset()
 
 
 def _made(tree: ast.AST) -> Iterator[str]:

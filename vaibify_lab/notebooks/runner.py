@@ -84,15 +84,17 @@ def main(words):
 def read(path):
     """Return the notebook, of whatever format, as one of format 4."""
     import nbformat
+    import nbformat.reader
 
     with open(path, "rb") as file:
         data = file.read()
     if not data.strip():
         raise Failed(f"{path} is an empty notebook")
     try:
-        value = json.loads(data.decode("utf-8"))
-        name_kernel(value.get("metadata", {}))
-        book = nbformat.from_dict(value)
+        book = nbformat.reader.reads(
+            data.decode("utf-8")
+        )  # whose lines are joined, and no ids drawn
+        name_kernel(book.get("metadata", {}))
         if book.nbformat < 4:
             book = nbformat.convert(book, 4)
             for cell in book.cells:
@@ -123,9 +125,8 @@ def give_ids(book):
     if twice is not None:
         raise ValueError(f"two cells have one id, {twice!r}: open and save it in JupyterLab")
     for number, cell in enumerate(book.cells, 1):
-        text = cell.source if isinstance(cell.source, str) else "".join(cell.source)
         if not cell.get("id"):
-            cell.id = hashlib.sha256(f"{number}\0{text}".encode()).hexdigest()[:8]
+            cell.id = hashlib.sha256(f"{number}\0{cell.source}".encode()).hexdigest()[:8]
 
 
 def run(book):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from vaibify_lab.core.errors import VaibifyError
+from vaibify_lab.core.errors import UsageError, VaibifyError
 from vaibify_lab.files.ipysource import without_magics
 from vaibify_lab.notebooks.cells import read_cell, step_magic
 from vaibify_lab.notebooks.dialect import OF_IPYTHON, compiles
 from vaibify_lab.notebooks.names import free_names, made_names
-from vaibify_lab.notebooks.standing import Cell, Read, Standing, standing
+from vaibify_lab.notebooks.standing import Cell, Read, Standing, Steps, standing
 
 State = Literal["same", "new", "cell", "other", "both", "foreign", "duplicate", "wrong"]
 _WORDS: Mapping[State, str] = {
@@ -72,20 +72,67 @@ class Found:
         }
 
 
-def step_cells(sources: Sequence[Source], steps: list[dict[str, Any]], read: Read) -> list[Found]:
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What a code cell's text says by itself.
+
+    Attributes
+    ----------
+    cell : Cell or None
+        The step that it is.
+    fault : str
+        Why a step cell cannot be read.
+    names : tuple of str
+        What it takes from the live kernel, as a step; what it makes there, as any other cell.
+    """
+
+    cell: Cell | None = None
+    fault: str = ""
+    names: tuple[str, ...] = ()
+
+    @property
+    def is_step(self) -> bool:
+        """Tell whether it is to be a step."""
+        return self.cell is not None or bool(self.fault)
+
+
+def read_text(text: str) -> Text:
+    """Read a code cell. Pure, so that a text that is the same need not be read again."""
+    magic = step_magic(text)
+    if magic is None:
+        return Text(names=tuple(sorted(made_names(_plain(text)))))
+    try:
+        cell = read_cell(magic.line, magic.body)
+    except UsageError as error:
+        return Text(fault=str(error))
+    return Text(cell, names=hidden_names(cell))
+
+
+def step_cells(
+    sources: Sequence[Source],
+    steps: Steps,
+    read: Read,
+    remembered: Callable[[Source], Text] = lambda source: read_text(source.text),
+) -> list[Found]:
     """Return the step cells of a notebook, in its order.
 
     Parameters
     ----------
     sources : sequence of Source
         Its code cells.
-    steps : list of dict
-        ``listSteps`` of the workflow.
+    steps : Steps
+        The workflow's.
     read : callable
         Returns a repository file's text, None where there is none.
+    remembered : callable
+        Returns what `read_text` says of a cell.
     """
-    made = {one.number: made_names(_plain(one.text)) for one in sources if not step_magic(one.text)}
-    found = [_found(one, steps, read, made) for one in sources if step_magic(one.text)]
+    texts = [(source, remembered(source)) for source in sources]
+    made: dict[str, list[int]] = {}
+    for source, text in texts:
+        for name in () if text.is_step else text.names:
+            made.setdefault(name, []).append(source.number)
+    found = [_found(source, text, steps, read, made) for source, text in texts if text.is_step]
     numbers: dict[str, list[int]] = {}
     for one in found:
         if one.standing is not None:
@@ -94,21 +141,21 @@ def step_cells(sources: Sequence[Source], steps: list[dict[str, Any]], read: Rea
 
 
 def _found(
-    source: Source, steps: list[dict[str, Any]], read: Read, made: Mapping[int, frozenset[str]]
+    source: Source,
+    text: Text,
+    steps: Steps,
+    read: Read,
+    made: Mapping[str, Sequence[int]],
 ) -> Found:
-    magic = step_magic(source.text)
-    assert magic is not None
+    if text.cell is None:
+        return Found(source, "wrong", text.fault)
     try:
-        cell = read_cell(magic.line, magic.body)
-        stands = standing(cell, steps, read)
+        stands = standing(text.cell, steps, read)
     except VaibifyError as error:  # one cell that cannot be read hides no other
         return Found(source, "wrong", str(error))
     state = _state(stands)
-    names = tuple(
-        (name, tuple(number for number, names in made.items() if name in names))
-        for name in hidden_names(cell)
-    )
-    return Found(source, state, _WORDS[state], cell.line.name, stands, names)
+    names = tuple((name, tuple(made.get(name, ()))) for name in text.names)
+    return Found(source, state, _WORDS[state], text.cell.line.name, stands, names)
 
 
 def _unless_alone(found: Found, numbers: Mapping[str, Iterable[int]]) -> Found:

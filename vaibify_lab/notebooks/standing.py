@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
+from vaibify_lab.core.cell_scripts import Interpreter, script_of
 from vaibify_lab.core.naming import slug_of
 from vaibify_lab.notebooks import script as scripts
-from vaibify_lab.notebooks.languages import Interpreter, interpreter_of, script_of
+from vaibify_lab.notebooks.languages import interpreter_of
 from vaibify_lab.notebooks.step_line import StepLine
 
 # Which of the two was edited since both were one; "new": there is no step; "foreign": a step that
@@ -24,14 +26,14 @@ Read = Callable[[str], str | None]
 _MOST_LINES = 200
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cell:
     """A step cell as read: its line and its code."""
 
     line: StepLine
     code: str
 
-    @property
+    @cached_property
     def interpreter(self) -> Interpreter:
         """What runs it."""
         return interpreter_of(self.line.language, self.code)
@@ -91,20 +93,20 @@ class Standing:
         return {self.code, self.declaration} <= {"new", "same", "cell"}
 
 
-def standing(cell: Cell, steps: list[dict[str, Any]], read: Read) -> Standing:
+def standing(cell: Cell, steps: Steps, read: Read) -> Standing:
     """Compare a cell with the workflow's steps and with its script.
 
     Parameters
     ----------
     cell : Cell
         As it was read.
-    steps : list of dict
-        ``listSteps`` of the workflow.
+    steps : Steps
+        The workflow's.
     read : callable
         Returns a repository file's text, None where there is none.
     """
-    index = _index(cell.line.name, steps)
-    raw = steps[index] if index is not None else {}
+    index = steps.find(cell.line.name)
+    raw = steps.listed[index] if index is not None else {}
     slug = raw.get("sStepId") or slug_of(raw.get("sName", cell.line.name))
     declared = cell.declared(slug)
     path = _inside(cell.line.directory, cell.interpreter.script(slug))
@@ -132,17 +134,28 @@ def wanted_keys(cell: Cell, slug: str, raw: Mapping[str, Any]) -> dict[str, Any]
     return {key: declared.get(key) for key in MANAGED} | there | cell.beside()
 
 
-def _index(name: str, steps: list[dict[str, Any]]) -> int | None:
-    """Return which step a cell's name means: by its name, else by its slug."""
-    by_name = [number for number, raw in enumerate(steps) if raw.get("sName") == name]
-    slugs = [raw.get("sStepId") or slug_of(raw.get("sName", "")) for raw in steps]
-    by_slug = [number for number, slug in enumerate(slugs) if slug in (name, slug_of(name))]
-    return next(iter(by_name or by_slug), None)
+class Steps:
+    """The steps of a workflow as its file lists them, found by name, else by slug."""
+
+    def __init__(self, listed: Sequence[Mapping[str, Any]]) -> None:
+        self.listed = listed
+        self._by_name: dict[str, int] = {}
+        self._by_slug: dict[str, int] = {}
+        for number, raw in enumerate(listed):
+            name = raw.get("sName", "")
+            self._by_name.setdefault(name, number)
+            self._by_slug.setdefault(raw.get("sStepId") or slug_of(name), number)
+
+    def find(self, name: str) -> int | None:
+        """Return which step a cell's name means."""
+        places = (self._by_name.get(name), self._by_slug.get(name))
+        found = next((one for one in places if one is not None), None)
+        return self._by_slug.get(slug_of(name)) if found is None else found
 
 
 def _script_before(raw: Mapping[str, Any]) -> str | None:
     commands = (*raw.get("saDataCommands", ()), *raw.get("saPlotCommands", ()))
-    found = script_of(commands, raw.get("sName", ""), raw.get("sStepId"))
+    found = script_of(commands, raw.get("sStepId") or slug_of(raw.get("sName", "")))
     return _inside(raw.get("sDirectory", ""), found) if found else None
 
 

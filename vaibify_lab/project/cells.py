@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
 from typing import Any
 
-from vaibify_lab.core.errors import UsageError
+from vaibify_lab.core.errors import UsageError, VaibifyError
 from vaibify_lab.core.graph import ancestors
 from vaibify_lab.files.directory import READ_LIMIT
 from vaibify_lab.notebooks.cells import read_cell, step_magic
-from vaibify_lab.notebooks.scan import Found, Source, step_cells
-from vaibify_lab.notebooks.standing import Cell
+from vaibify_lab.notebooks.scan import Found, Source, Text, read_text, step_cells
+from vaibify_lab.notebooks.standing import Cell, Steps
 from vaibify_lab.project.declaring import text_of
 from vaibify_lab.provenance.compare.notebook_file import read_notebook
 from vaibify_lab.runs.opened import Look, Opened
@@ -34,8 +36,8 @@ def sources_in(opened: Opened, path: str) -> list[Source]:
 
 
 def cell_states(opened: Opened, look: Look, sources: Sequence[Source]) -> list[dict[str, Any]]:
-    """Return each step cell: how it stands to its step, and what is true of that now."""
-    steps = list(look.workflow.raw["listSteps"])
+    """Return each step cell of the workflow, how it stands to its step, and what is true now."""
+    steps = Steps(look.workflow.raw["listSteps"])
     reports = {one.slug: one for one in look.reports}
 
     def joined(found: Found) -> dict[str, Any]:
@@ -47,7 +49,21 @@ def cell_states(opened: Opened, look: Look, sources: Sequence[Source]) -> list[d
             "report": report.to_json() if report else None,
         }
 
-    return [joined(one) for one in step_cells(sources, steps, lambda p: text_of(opened.tree, p))]
+    def remembered(source: Source) -> Text:
+        return opened.memory.of(read_text, source.text, name=source.number)
+
+    def read(path: str) -> str | None:
+        return text_of(opened.tree, path)
+
+    @cache
+    def is_mine(workflow: str | None) -> bool:
+        with suppress(VaibifyError):  # several workflows, and the cell does not say which
+            return opened.choose(workflow) == look.workflow.path
+        return True
+
+    cells = ((one, remembered(one).cell) for one in sources)
+    mine = [one for one, cell in cells if cell is None or is_mine(cell.line.workflow)]
+    return [joined(one) for one in step_cells(mine, steps, read, remembered)]
 
 
 def cell_in(source: str) -> Cell:

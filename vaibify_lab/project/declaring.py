@@ -11,7 +11,7 @@ from vaibify_lab.core.errors import StaleCopy
 from vaibify_lab.core.workflow_keys import check_format, check_keys
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.notebooks import script
-from vaibify_lab.notebooks.standing import Cell, Standing, standing, wanted_keys
+from vaibify_lab.notebooks.standing import Cell, Standing, Steps, standing, wanted_keys
 from vaibify_lab.project.editing import as_text, read_workflow, write_workflow
 from vaibify_lab.runs.opened import Opened
 
@@ -57,7 +57,7 @@ def declare(opened: Opened, path: str, cell: Cell) -> Declared:
     document = seen["document"]
     check_format(document, path)
     check_keys(document, path)
-    found = standing(cell, document["listSteps"], lambda one: text_of(opened.tree, one))
+    found = standing(cell, Steps(document["listSteps"]), lambda one: text_of(opened.tree, one))
     if not (found.is_cells or cell.line.overwrite):
         raise _refusal(opened, path, found)
     raw = _step_in(document["listSteps"], cell, found)

@@ -20,7 +20,7 @@ from vaibify_lab.runs.enveloping import read_environment
 from vaibify_lab.runs.inspecting import engine_facts, inspect
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
-from vaibify_lab.runs.preflight.modules import module_findings
+from vaibify_lab.runs.preflight.modules import missing_module, module_findings
 
 _NATIVE = "python3"  # which ipykernel has wherever it is
 
@@ -49,8 +49,17 @@ def _modules(opened: Opened, look: Look, telling: Telling) -> Iterator[Finding]:
     facts = engine_facts(opened, RunOptions(alone.path), read_environment(opened))
     reach = opened.observer.scout.reach(alone)
     inspection = inspect(opened, replace(look, workflow=alone, reach=reach), facts, ())
-    for one in module_findings(inspection, step):
-        yield replace(one, step=None, path=telling.path)
+    needed = ["nbclient", *(["ipykernel"] if telling.notebook.language == "python" else [])]
+    for one in (
+        *module_findings(inspection, step),
+        *(
+            found
+            for module in needed
+            for found in missing_module(inspection, step, module, "a notebook needs")
+        ),
+    ):
+        if one.code != "code-unread" or not any(cell.fault for cell in telling.cells):
+            yield replace(one, step=None, path=telling.path)  # else the cell itself is named
 
 
 def around(opened: Opened, path: str) -> Around:

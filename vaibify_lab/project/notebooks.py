@@ -17,10 +17,11 @@ from vaibify_lab.ceremony.notebooks import (
 from vaibify_lab.core.errors import UsageError
 from vaibify_lab.project.facade import Project
 from vaibify_lab.provenance.compare.noise import Rules
+from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.options import RunOptions
 
 
-def repository_path(project: Project, given: Path) -> str:
+def repository_path(opened: Opened, given: Path) -> str:
     """Return the repository path of a file that somebody named.
 
     Raises
@@ -28,7 +29,7 @@ def repository_path(project: Project, given: Path) -> str:
     UsageError
         It does not lie in the repository.
     """
-    root = os.path.realpath(project.root)
+    root = os.path.realpath(opened.tree.root)
     place = os.path.join(os.path.realpath(given.parent), given.name)
     if not place.startswith(f"{root}{os.sep}"):
         raise UsageError("lies outside this repository", where=str(given))

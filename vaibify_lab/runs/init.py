@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import yaml
 
@@ -18,6 +20,8 @@ from vaibify_lab.envelope.manifest import ATTRIBUTE_LINE
 from vaibify_lab.files.clone_reasons import ignore_rules
 from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.files.tree import Tree
+from vaibify_lab.notebooks.proposing import propose
+from vaibify_lab.provenance.compare.notebook_file import read_notebook
 from vaibify_lab.runs import project_file
 from vaibify_lab.runs.opened import Opened
 
@@ -39,14 +43,18 @@ class Initialised:
     """Repository paths: ``written`` anew or added to, ``left`` as they were, ``ignored`` by git.
 
     The last are among the first two; ``ignored`` maps each to the rule with its file and line.
+    ``proposed`` are the steps that a notebook's cells may become.
     """
 
     written: tuple[str, ...]
     left: tuple[str, ...]
     ignored: dict[str, str]
+    proposed: tuple[Mapping[str, Any], ...] = ()
 
 
-def init_project(opened: Opened, *, name: str | None = None) -> Initialised:
+def init_project(
+    opened: Opened, *, name: str | None = None, notebook: str | None = None
+) -> Initialised:
     """Write vaibify.yml, container.conf, workflow.json, requirements.in and what git must know.
 
     Parameters
@@ -56,23 +64,34 @@ def init_project(opened: Opened, *, name: str | None = None) -> Initialised:
         where pyproject.toml says which packages there are.
     name : str, optional
         The project's name; the folder's when absent.
+    notebook : str, optional
+        Repository path of a notebook whose cells are to become steps: they go into a new
+        workflow.json, and their scripts beside the notebook. It is only read.
 
     Raises
     ------
     UsageError
         The name cannot be a project's.
+    MissingFile, InvalidFile
+        There is no such notebook, or it cannot be read.
     """
     tree = opened.tree
-    wanted = _contents(opened, name)
+    proposals = propose(notebook, read_notebook(tree.read(notebook), notebook)) if notebook else ()
+    steps = tuple(one.step for one in proposals)
+    wanted = _contents(opened, name, steps)
+    if WORKFLOW in wanted and tree.lstat(WORKFLOW) is None:
+        wanted |= {one.path: one.script for one in proposals if one.script is not None}
     written = [path for path, text in wanted.items() if _write_new(tree, path, text)]
     lines = {IGNORED: f"{LOCAL.rpartition('/')[2]}/", ATTRIBUTES: ATTRIBUTE_LINE}
     written += [path for path, line in lines.items() if _add_line(tree, path, line)]
     every = [*wanted, *lines]
     left = tuple(path for path in every if path not in written)
-    return Initialised(tuple(written), left, ignore_rules(opened.repository, every))
+    return Initialised(tuple(written), left, ignore_rules(opened.repository, every), steps)
 
 
-def _contents(opened: Opened, name: str | None) -> dict[str, str]:
+def _contents(
+    opened: Opened, name: str | None, steps: Sequence[Mapping[str, Any]]
+) -> dict[str, str]:
     project = opened.project_file()
     chosen = name or project.name
     if not project_file.is_name(chosen):
@@ -80,7 +99,7 @@ def _contents(opened: Opened, name: str | None) -> dict[str, str]:
         raise UsageError(text, action="use letters, digits, '.', '_' and '-'")
     found = {project_file.PATH: _project_text(chosen), "container.conf": _CONTAINER_CONF}
     if set(opened.workflow_paths()) <= {WORKFLOW}:
-        found[WORKFLOW] = _workflow_text(chosen)
+        found[WORKFLOW] = _workflow_text(chosen, steps)
     if not _has_packages_in_pyproject(opened.tree):
         packages = "".join(f"{one}\n" for one in project.python_packages)
         found[REQUIREMENTS] = _REQUIREMENTS + packages
@@ -92,13 +111,13 @@ def _project_text(name: str) -> str:
     return f"{value}# true: no step reaches the network.\nnetworkIsolation: false\n"
 
 
-def _workflow_text(name: str) -> str:
+def _workflow_text(name: str, steps: Sequence[Mapping[str, Any]]) -> str:
     value = {
         "sFormat": FORMAT,
         "sWorkflowName": name,
         "sPlotDirectory": "plots",
         "sFigureType": "pdf",
-        "listSteps": [],
+        "listSteps": list(steps),
     }
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 

@@ -16,6 +16,10 @@ from vaibify_lab.files.tree import Tree
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
 
 
+# By slug: a step, what its commands reach, and of that what it does not make itself.
+_Own = dict[str, tuple[Step, CodeScan, CodeScan]]
+
+
 @dataclass(slots=True)
 class Folders:
     """Declared folders, each listed once a look."""
@@ -71,6 +75,7 @@ class Scout:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._scanner = CodeScanner(tree)
+        self._own: _Own = {}
 
     def reach(self, workflow: Workflow) -> Reach:
         """Return every file that matters to a workflow, all seen at one moment."""
@@ -80,7 +85,7 @@ class Scout:
             for step in workflow.steps
         }
         with self._scanner.moment() as moment:
-            look = _Scouting(moment, self._tree)
+            look = _Scouting(moment, self._tree, self._own)
             code = {step.slug: look.code_of(step) for step in workflow.steps}
             tests = {step.slug: look.test_files(step) for step in workflow.steps}
         return Reach(declared, code, tests, folders)
@@ -88,20 +93,21 @@ class Scout:
     def code_of(self, step: Step) -> CodeScan:
         """Return the code that a step's commands reach, and the modules it misses."""
         with self._scanner.moment() as moment:
-            return _Scouting(moment, self._tree).code_of(step)
+            return _Scouting(moment, self._tree, self._own).code_of(step)
 
     def test_files(self, step: Step) -> tuple[str, ...]:
         """Return the files that decide what a step's tests say."""
         with self._scanner.moment() as moment:
-            return _Scouting(moment, self._tree).test_files(step)
+            return _Scouting(moment, self._tree, self._own).test_files(step)
 
 
 class _Scouting:
     """One moment; a folder of tests that many steps name is listed once."""
 
-    def __init__(self, moment: Moment, tree: Tree) -> None:
+    def __init__(self, moment: Moment, tree: Tree, own: _Own) -> None:
         self._moment = moment
         self._tree = tree
+        self._own = own
         self._below: dict[str, list[str]] = {}
 
     def code_of(self, step: Step) -> CodeScan:
@@ -112,8 +118,12 @@ class _Scouting:
         if step.notebook:
             scripts = (*scripts, step.notebook)
         scan = self._moment.scan(scripts, step.directory, named.modules)
-        files = _not_made(scan.files, step)
-        return scan if files == scan.files else dataclasses.replace(scan, files=files)
+        kept = self._own.get(step.slug)
+        if kept is None or kept[0] is not step or kept[1] is not scan:
+            files = _not_made(scan.files, step)
+            own = scan if files == scan.files else dataclasses.replace(scan, files=files)
+            kept = self._own[step.slug] = (step, scan, own)
+        return kept[2]
 
     def test_files(self, step: Step) -> tuple[str, ...]:
         """Return the test files of a step.

@@ -1,17 +1,14 @@
 import { Dialog, showDialog } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
-import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { CommandIDs } from '../ids';
 import type { IWaiting } from '../model/live';
 import type { IVaibify } from '../tokens';
+import { notMine, offer, type Args } from './offer';
 import { told } from './told';
 
 const STEP = { step: { type: 'string' } } as const;
-const OF_STEP = { args: { type: 'object', properties: STEP } } as const;
-const ENDING = {
-  args: { type: 'object', properties: { ...STEP, abandon: { type: 'boolean' } } }
-} as const;
+const ENDING = { ...STEP, abandon: { type: 'boolean' } } as const;
 
 /** A person at a step that waits: a terminal in it, and their word that it is done. */
 export function addAttendCommands(
@@ -19,9 +16,9 @@ export function addAttendCommands(
   model: IVaibify,
   trans: TranslationBundle
 ): void {
-  const found = (args: ReadonlyPartialJSONObject): [string, IWaiting] | null => which(args, model);
+  const found = (args: Args): [string, IWaiting] | null => which(args, model);
   const speak = async (
-    args: ReadonlyPartialJSONObject,
+    args: Args,
     word: 'pause' | 'resume' | 'complete' | 'abandon'
   ): Promise<void> => {
     const [slug] = found(args) ?? [];
@@ -31,10 +28,13 @@ export function addAttendCommands(
       void model.status.again();
     }
   };
-  commands.addCommand(CommandIDs.terminal, {
+  const nobody = (args: Args): string | null => noWaiting(args, model, trans);
+  const paused = (args: Args): string | null =>
+    nobody(args) ?? (found(args)?.[1].isPaused ? trans.__('it is paused') : null);
+  offer(commands, CommandIDs.terminal, {
     label: trans.__('Open a Terminal in the Waiting Step'),
-    describedBy: OF_STEP,
-    isEnabled: args => found(args)?.[1].isPaused === false,
+    properties: STEP,
+    hindrance: paused,
     execute: async args => {
       const [slug] = found(args) ?? [];
       const project = model.project.value;
@@ -44,29 +44,42 @@ export function addAttendCommands(
       }
     }
   });
-  commands.addCommand(CommandIDs.pause, {
+  offer(commands, CommandIDs.pause, {
     label: trans.__('Pause the Waiting Step'),
-    describedBy: OF_STEP,
-    isEnabled: args => found(args)?.[1].isPaused === false,
+    properties: STEP,
+    hindrance: paused,
     execute: args => speak(args, 'pause')
   });
-  commands.addCommand(CommandIDs.resume, {
+  offer(commands, CommandIDs.resume, {
     label: trans.__('Resume the Paused Step'),
-    describedBy: OF_STEP,
-    isEnabled: args => found(args)?.[1].isPaused === true,
+    properties: STEP,
+    hindrance: args =>
+      nobody(args) ?? (found(args)?.[1].isPaused ? null : trans.__('it is not paused')),
     execute: args => speak(args, 'resume')
   });
-  commands.addCommand(CommandIDs.complete, {
+  offer(commands, CommandIDs.complete, {
     label: args =>
       args.abandon ? trans.__('Give Up the Waiting Step…') : trans.__('Complete the Waiting Step'),
-    describedBy: ENDING,
-    isEnabled: args => found(args) !== null,
+    properties: ENDING,
+    hindrance: nobody,
     execute: args => speak(args, args.abandon ? 'abandon' : 'complete')
   });
 }
 
+/** Why no step that waits is meant. */
+function noWaiting(args: Args, model: IVaibify, trans: TranslationBundle): string | null {
+  if (which(args, model)) {
+    return null;
+  }
+  const several = model.live.waiting.value.size > 1 && typeof args.step !== 'string';
+  return (
+    notMine(model, trans) ??
+    (several ? trans.__('several wait: open one') : trans.__('no step waits for you'))
+  );
+}
+
 /** The step that is named, else the open one, else the only one; null when it does not wait. */
-function which(args: ReadonlyPartialJSONObject, model: IVaibify): [string, IWaiting] | null {
+function which(args: Args, model: IVaibify): [string, IWaiting] | null {
   const all = model.live.waiting.value;
   const open = model.step.value ?? '';
   const only = all.size === 1 ? [...all.keys()][0] : '';

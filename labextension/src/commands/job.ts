@@ -2,7 +2,7 @@ import { Notification } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { brief } from '../look/words';
 import type { IVaibify } from '../tokens';
-import { sentence, told } from './told';
+import { complain, told } from './told';
 
 /** What a job is called where it is started and told of. */
 export type JobKind = 'build' | 'envelope' | 'look' | 'verify';
@@ -29,8 +29,7 @@ export async function job(model: IVaibify, trans: TranslationBundle, kind: JobKi
   if (ended.state === 'done') {
     done(trans, kind, ended.result);
   } else if (ended.state === 'failed') {
-    const error = ended.error ?? { text: trans.__('the job failed') };
-    Notification.error(brief(sentence(error)), { autoClose: 10_000 });
+    complain(trans, ended.error ?? { text: trans.__('the job failed') });
   }
 }
 
@@ -68,7 +67,7 @@ function looked(trans: TranslationBundle, found: ILooked | null): void {
   } else {
     const named = bad.length > 5 ? [...bad.slice(0, 5), '…'] : bad;
     const text = named.length ? trans.__('%1 Not: %2', good, named.join(', ')) : good;
-    Notification.warning(text, { autoClose: 10_000 });
+    complain(trans, { text }, 'warning');
   }
 }
 
@@ -85,6 +84,6 @@ function verified(trans: TranslationBundle, tier: ITier | null): void {
     Notification.success(trans.__('%1 of %2 files are the ones listed.', checked, listed));
   } else {
     const text = trans.__('Not confirmed: %1 of %2 listed files were checked.', checked, listed);
-    Notification.error(text, { autoClose: 10_000 });
+    complain(trans, { text });
   }
 }

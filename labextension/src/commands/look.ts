@@ -3,6 +3,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
 import { CommandIDs } from '../ids';
 import type { IVaibify } from '../tokens';
+import { noProject, offer } from './offer';
 import { told } from './told';
 
 /** Looking again, opening a file of the project. */
@@ -11,18 +12,17 @@ export function addLookCommands(
   model: IVaibify,
   trans: TranslationBundle
 ): void {
-  commands.addCommand(CommandIDs.refresh, {
+  offer(commands, CommandIDs.refresh, {
     label: trans.__('Look at the Project Again'),
-    describedBy: { args: { type: 'object', properties: {} } },
     execute: async () => {
       await model.find();
       await model.status.again();
     }
   });
-  commands.addCommand(CommandIDs.openFile, {
+  offer(commands, CommandIDs.openFile, {
     label: trans.__('Open a File of the Project'),
-    describedBy: { args: { type: 'object', properties: { path: { type: 'string' } } } },
-    isEnabled: () => model.project.value !== null,
+    properties: { path: { type: 'string' } },
+    hindrance: () => noProject(model, trans),
     execute: async args => {
       const path = PathExt.join(model.project.value?.contents ?? '', String(args.path));
       await told(trans, commands.execute('docmanager:open', { path }));

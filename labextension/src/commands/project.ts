@@ -4,9 +4,8 @@ import type { CommandRegistry } from '@lumino/commands';
 import { CommandIDs } from '../ids';
 import type { IVaibify } from '../tokens';
 import { job, type JobKind } from './job';
+import { noProject, notMine, offer } from './offer';
 import { told } from './told';
-
-const NO_ARGUMENTS = { args: { type: 'object', properties: {} } } as const;
 
 /** Setting up, writing and checking the envelope, building the image. */
 export function addProjectCommands(
@@ -15,31 +14,31 @@ export function addProjectCommands(
   trans: TranslationBundle,
   folder: () => string
 ): void {
-  const addJob = (id: string, kind: JobKind, label: string): unknown =>
-    commands.addCommand(id, {
+  const { all } = model.jobs;
+  const addJob = (id: string, kind: JobKind, label: string): void =>
+    offer(commands, id, {
       label,
-      describedBy: NO_ARGUMENTS,
-      isEnabled: () =>
-        model.project.value !== null && (kind === 'verify' || !model.reviewing.value),
+      hindrance: () =>
+        (kind === 'verify' ? noProject(model, trans) : notMine(model, trans)) ??
+        (all.value.get(kind)?.state === 'running' ? trans.__('in progress') : null),
       execute: () => job(model, trans, kind)
     });
   addJob(CommandIDs.envelope, 'envelope', trans.__('Write the Envelope (Archive)'));
   addJob(CommandIDs.look, 'look', trans.__('Verify All Steps, Running Nothing'));
   addJob(CommandIDs.verify, 'verify', trans.__('Verify the Listed Files'));
   addJob(CommandIDs.build, 'build', trans.__('Build the Image'));
-  commands.addCommand(CommandIDs.cancelBuild, {
+  offer(commands, CommandIDs.cancelBuild, {
     label: trans.__('Cancel the Build of the Image'),
-    describedBy: NO_ARGUMENTS,
-    isEnabled: () => model.jobs.all.value.get('build')?.state === 'running',
+    hindrance: () =>
+      all.value.get('build')?.state === 'running' ? null : trans.__('no build is in progress'),
     execute: async () => {
-      const build = model.jobs.all.value.get('build');
+      const build = all.value.get('build');
       await told(trans, build ? model.api.cancelJob(build.project, build.job) : Promise.resolve());
     }
   });
-  commands.addCommand(CommandIDs.init, {
+  offer(commands, CommandIDs.init, {
     label: trans.__('Set Up a Project in the Open Folder'),
-    isEnabled: () => !model.reviewing.value,
-    describedBy: NO_ARGUMENTS,
+    hindrance: () => (model.reviewing.value ? trans.__('not in reviewer mode') : null),
     execute: () => init(model, trans, folder())
   });
 }

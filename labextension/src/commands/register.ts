@@ -1,15 +1,19 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
-import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { IRunAsked } from '../api/answers';
 import { CommandIDs } from '../ids';
 import type { IVaibify } from '../tokens';
+import { notMine, offer, type Args } from './offer';
 import { run, stop } from './running';
 import { signOff } from './signOff';
 import { told } from './told';
 
-const STEPS = { type: 'array', items: { type: 'string' } } as const;
-const STEP = { type: 'object', properties: { step: { type: 'string' } } } as const;
+const STEP = { step: { type: 'string' } } as const;
+const RUN = {
+  mode: { type: 'string', enum: ['stale', 'all', 'steps', 'only', 'from'] },
+  steps: { type: 'array', items: { type: 'string' } },
+  tests_only: { type: 'boolean' }
+} as const;
 
 /** Running, stopping, vouching. */
 export function addRunCommands(
@@ -17,44 +21,29 @@ export function addRunCommands(
   model: IVaibify,
   trans: TranslationBundle
 ): void {
-  const isIdle = (): boolean => {
-    const status = model.status.value.value;
-    return status !== null && status.current === null && !model.reviewing.value;
-  };
-  commands.addCommand(CommandIDs.run, {
+  const hindrance = (): string | null => notMine(model, trans);
+  offer(commands, CommandIDs.run, {
     label: args => labelOf(asked(args), trans),
-    describedBy: {
-      args: {
-        type: 'object',
-        properties: {
-          mode: { type: 'string', enum: ['stale', 'all', 'steps', 'only', 'from'] },
-          steps: STEPS,
-          tests_only: { type: 'boolean' }
-        }
-      }
-    },
-    isEnabled: args => {
-      const { mode, steps } = asked(args);
-      return isIdle() && (mode === 'stale' || mode === 'all' || Boolean(steps?.length));
-    },
+    properties: RUN,
+    hindrance: args => hindrance() ?? noRun(asked(args), model, trans),
     execute: args => run(model, trans, asked(args))
   });
-  commands.addCommand(CommandIDs.stop, {
+  offer(commands, CommandIDs.stop, {
     label: trans.__('Stop the Run'),
-    describedBy: { args: { type: 'object', properties: {} } },
-    isEnabled: () => !model.reviewing.value && Boolean(model.status.value.value?.current),
+    hindrance: () =>
+      hindrance() ?? (model.status.value.value?.current ? null : trans.__('no run is in progress')),
     execute: () => stop(model, trans)
   });
-  commands.addCommand(CommandIDs.signOff, {
+  offer(commands, CommandIDs.signOff, {
     label: trans.__('Sign Off the Open Step…'),
-    describedBy: { args: STEP },
-    isEnabled: args => !model.reviewing.value && Boolean(stepIn(args, model)),
+    properties: STEP,
+    hindrance: args => hindrance() ?? (stepIn(args, model) ? null : trans.__('no step is open')),
     execute: args => signOff(model, trans, stepIn(args, model) ?? '')
   });
-  commands.addCommand(CommandIDs.acknowledge, {
+  offer(commands, CommandIDs.acknowledge, {
     label: trans.__('Acknowledge Failed and Interrupted Steps'),
-    describedBy: { args: STEP },
-    isEnabled: () => !model.reviewing.value && model.project.value !== null,
+    properties: STEP,
+    hindrance,
     execute: async args => {
       const project = model.project.value?.id ?? '';
       const steps = typeof args.step === 'string' ? [args.step] : undefined;
@@ -64,11 +53,26 @@ export function addRunCommands(
   });
 }
 
-function stepIn(args: ReadonlyPartialJSONObject, model: IVaibify): string | null {
+/** Why no such run can begin. */
+function noRun(asked: IRunAsked, model: IVaibify, trans: TranslationBundle): string | null {
+  const status = model.status.value.value;
+  if (!status) {
+    return trans.__('the project could not be read');
+  }
+  if (status.current) {
+    return trans.__('a run is in progress');
+  }
+  if (asked.mode === 'stale' || asked.mode === 'all' || asked.steps?.length) {
+    return null;
+  }
+  return asked.mode === 'from' ? trans.__('no step is open') : trans.__('no step is selected');
+}
+
+function stepIn(args: Args, model: IVaibify): string | null {
   return typeof args.step === 'string' ? args.step : model.step.value;
 }
 
-function asked(args: ReadonlyPartialJSONObject): IRunAsked {
+function asked(args: Args): IRunAsked {
   const { mode = 'stale', steps, tests_only } = args as IRunAsked;
   return { mode, ...(steps?.length && { steps }), ...(tests_only && { tests_only }) };
 }

@@ -8,6 +8,7 @@ import { brief } from '../look/words';
 import { ReviewBody } from '../panel/reviewBody';
 import type { IVaibify } from '../tokens';
 import { AskingDialog } from './asking';
+import { noProject, offer, type Args } from './offer';
 import { sentence, told } from './told';
 
 /** What a reviewer does: check, run steps again on a copy, write. */
@@ -16,27 +17,24 @@ export function addReviewCommands(
   model: IVaibify,
   trans: TranslationBundle
 ): void {
-  const isReviewing = (): boolean => model.reviewing.value && model.project.value !== null;
-  const nothing = { args: { type: 'object', properties: {} } } as const;
-  commands.addCommand(CommandIDs.check, {
+  const hindrance = (): string | null =>
+    (model.reviewing.value ? null : trans.__('only in reviewer mode')) ?? noProject(model, trans);
+  const stepIn = (args: Args): string | null =>
+    typeof args.step === 'string' ? args.step : model.step.value;
+  offer(commands, CommandIDs.check, {
     label: trans.__('Review: Check Everything'),
-    describedBy: nothing,
-    isEnabled: isReviewing,
+    hindrance,
     execute: () => model.review.check(model.project.value?.id ?? '')
   });
-  commands.addCommand(CommandIDs.rerun, {
+  offer(commands, CommandIDs.rerun, {
     label: trans.__('Review: Rerun the Open Step and Compare'),
-    describedBy: { args: { type: 'object', properties: { step: { type: 'string' } } } },
-    isEnabled: args => isReviewing() && Boolean(args.step ?? model.step.value),
-    execute: args => {
-      const step = String(args.step ?? model.step.value);
-      return model.review.rerun(model.project.value?.id ?? '', step);
-    }
+    properties: { step: { type: 'string' } },
+    hindrance: args => hindrance() ?? (stepIn(args) ? null : trans.__('no step is open')),
+    execute: args => model.review.rerun(model.project.value?.id ?? '', stepIn(args) ?? '')
   });
-  commands.addCommand(CommandIDs.review, {
+  offer(commands, CommandIDs.review, {
     label: trans.__('Review: Write a Review…'),
-    describedBy: nothing,
-    isEnabled: isReviewing,
+    hindrance,
     execute: () => review(model, trans)
   });
 }

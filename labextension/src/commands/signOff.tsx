@@ -1,4 +1,4 @@
-import { Dialog, Notification } from '@jupyterlab/apputils';
+import { Dialog } from '@jupyterlab/apputils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IToSign } from '../api/answers';
 import { asRefusal, type Refusal } from '../api/connection';
@@ -6,7 +6,7 @@ import { brief } from '../look/words';
 import { SignOffBody } from '../panel/signOffBody';
 import type { IVaibify } from '../tokens';
 import { AskingDialog } from './asking';
-import { sentence, told } from './told';
+import { complain, sentence, told } from './told';
 
 /** Show what would be signed, take a person's word, record it over exactly those bytes. */
 export async function signOff(
@@ -23,8 +23,7 @@ export async function signOff(
     return;
   }
   if (!found.to_sign) {
-    const refused = found.refused ?? { text: trans.__('there is nothing to sign') };
-    Notification.warning(brief(sentence(refused)), { autoClose: 10_000 });
+    complain(trans, found.refused ?? { text: trans.__('there is nothing to sign') }, 'warning');
     return;
   }
   const name = model.status.value.value?.steps.find(step => step.slug === slug)?.name ?? slug;

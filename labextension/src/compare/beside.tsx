@@ -25,6 +25,7 @@ function Version(props: {
   path: string;
   word: ISignOff | null;
 }): JSX.Element {
+  const { trans } = useContext();
   const { title, side, path, word } = props;
   return (
     <figure aria-label={title}>
@@ -32,9 +33,14 @@ function Version(props: {
         <strong>{title}</strong>
         {word && <Word word={word} />}
         {'sha256' in side && (
-          <span className="vb-Compare-bytes" title={`SHA-256 ${side.sha256}`}>
-            {size(side.data.size)}, <code>{short(side.sha256)}</code>
-          </span>
+          <>
+            <span className="vb-Compare-bytes" title={`SHA-256 ${side.sha256}`}>
+              {size(side.data.size)}, SHA-256 <code>{short(side.sha256)}</code>
+            </span>
+            <a className="vb-Link" href={side.source} download={fileName(path, word)}>
+              {trans.__('Download')}
+            </a>
+          </>
         )}
       </figcaption>
       {'sha256' in side ? (
@@ -55,4 +61,10 @@ function Word(props: { word: ISignOff }): JSX.Element {
       <span dir="auto">{trans.__('by %1, %2', brief(by, 80), when(time))}</span>
     </>
   );
+}
+
+/** Which name a version is downloaded under: both may lie in one folder. */
+function fileName(path: string, word: ISignOff | null): string {
+  const name = path.split('/').pop() ?? path;
+  return word ? `signed-${name}` : name;
 }

@@ -44,6 +44,13 @@ export function Compare(props: { plot: IPlot }): JSX.Element {
         </div>
         <Verdict found={found} path={plot.path} />
       </div>
+      {kindOf(plot.path) === 'pdf' && 'sha256' in found.now && 'sha256' in found.signed && (
+        <p>
+          {trans.__(
+            'Pages of a PDF are shown, not compared: what differs in them is for you to see. Whether the bytes differ is sure.'
+          )}
+        </p>
+      )}
       <Stage mode={mode} found={found} path={plot.path} />
     </div>
   );

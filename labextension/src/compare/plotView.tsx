@@ -28,15 +28,13 @@ export function PlotView(props: { version: There; path: string; name: string }):
     case 'page':
       return <iframe className="vb-Plot" title={name} sandbox="" src={version.source} />;
     case 'pdf':
-      return <Pdf key={version.sha256} data={version.data} name={name} />;
+      if (navigator.pdfViewerEnabled) {
+        return <Pdf key={version.sha256} data={version.data} name={name} />;
+      }
+      return <p className="vb-Compare-none">{trans.__('This browser shows no PDF.')}</p>;
     default:
       return (
-        <p className="vb-Hint">
-          {trans.__('A browser cannot show %1.', brief(path))}{' '}
-          <a className="vb-Link" href={version.source} download={path.split('/').pop()}>
-            {trans.__('Download it')}
-          </a>
-        </p>
+        <p className="vb-Compare-none">{trans.__('A browser cannot show %1.', brief(path))}</p>
       );
   }
 }

@@ -108,6 +108,8 @@ export function states(trans: TranslationBundle): IStates {
     },
     verdict: {
       identical: { shape: 'tick', tone: 'good', label: trans.__('identical') },
+      'noise only': { shape: 'tick', tone: 'good', label: trans.__('noise only') },
+      'inside tolerance': { shape: 'tick', tone: 'good', label: trans.__('inside tolerance') },
       different: { shape: 'cross', tone: 'bad', label: trans.__('different') },
       'not produced': { shape: 'cross', tone: 'bad', label: trans.__('not produced') }
     },

@@ -44,7 +44,27 @@ export class LiveRun {
     if (shown?.project === project && shown.run === run) {
       return;
     }
-    this.clear();
+    this.read(project, run);
+  }
+
+  /** Keep so many characters of a log; the shown one is read again, there may be more of it. */
+  keep(characters: number): void {
+    const isOther = characters !== this.log.most;
+    this.log.most = characters;
+    const shown = this.shown.value;
+    if (shown && isOther) {
+      this.read(shown.project, shown.run);
+    }
+  }
+
+  /** Show no run. */
+  clear(): void {
+    this.forget();
+    this.shown.set(null);
+  }
+
+  private read(project: string, run: string): void {
+    this.forget();
     this.shown.set({ ...FRESH, project, run });
     this.journal = new Journal(this.settings, journalPath(project, 'runs', run), {
       line: line => this.take(line),
@@ -52,13 +72,11 @@ export class LiveRun {
     });
   }
 
-  /** Show no run. */
-  clear(): void {
+  private forget(): void {
     this.journal?.dispose();
     this.journal = null;
     this.log.clear();
     this.waiting.set(NOBODY);
-    this.shown.set(null);
   }
 
   private take(line: IJournalLine): void {

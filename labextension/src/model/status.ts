@@ -38,7 +38,11 @@ export class Status {
 
   /** Set the seconds between two looks. */
   every(seconds: number): void {
-    this.poll.frequency = { interval: 1000 * seconds, backoff: true, max: LONGEST };
+    const interval = 1000 * seconds;
+    if (interval !== this.poll.frequency.interval) {
+      this.poll.frequency = { interval, backoff: true, max: Math.max(interval, LONGEST) };
+      void this.again(); // the wait that was begun may be longer
+    }
   }
 
   /** Look again at once; what was asked before something happened does not count. */

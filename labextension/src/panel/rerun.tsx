@@ -30,11 +30,12 @@ export function Rerun(props: { result: IRerun }): JSX.Element {
   const { outputs, problems, engine, in_container: contained } = props.result;
   const differing = outputs.filter(one => one.verdict !== 'identical');
   const same = outputs.length - differing.length;
+  const failing = differing.some(one => lookOf(table.verdict, one.verdict).tone !== 'good');
   return (
     <div className="vb-Rerun">
       {outputs.length > 0 && (
         <p>
-          <Badge look={lookOf(table.verdict, differing.length ? 'different' : 'identical')} />{' '}
+          <Badge look={lookOf(table.verdict, failing ? 'different' : 'identical')} />{' '}
           {trans.__('%1 of %2 outputs are identical.', same, outputs.length)}
         </p>
       )}

@@ -75,7 +75,9 @@ export const Row = React.memo(function Row(props: IRowProps): JSX.Element {
 
 function Kind(props: { kind: string }): JSX.Element | null {
   return props.kind === 'script' ? null : (
-    <span className="vb-Row-kind">{brief(props.kind, 20)}</span>
+    <span className="vb-Row-kind" title={brief(props.kind, 20)}>
+      {brief(props.kind, 20)}
+    </span>
   );
 }
 

@@ -23,7 +23,8 @@ export function StatusItem(): JSX.Element | null {
       onClick={() => void commands.execute(CommandIDs.open)}
     >
       {parts}
-      {running && ` · ${brief(running.name, 40)}${running.run === 'waiting' ? ' ⏸' : ''}`}
+      {running && ` · ${brief(running.name, 40)}`}
+      {running?.run === 'waiting' && ` (${trans.__('waiting for you')})`}
       {running && counted && counted.planned > 0 && ` ${counted.done + 1}/${counted.planned}`}
     </button>
   );

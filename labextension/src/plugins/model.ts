@@ -55,7 +55,7 @@ async function follow(model: Vaibify, registry: ISettingRegistry | null): Promis
     const { reviewer, pollSeconds, logKilobytes } = settings?.composite ?? {};
     model.prefer(reviewer === true);
     model.pace(Number(pollSeconds ?? 0));
-    model.live.log.most = 1000 * Number(logKilobytes ?? 400);
+    model.live.keep(1000 * Number(logKilobytes ?? 400));
   };
   settings?.changed.connect(read);
   read();

@@ -6,6 +6,7 @@ import {
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import type { IProjects } from '../api/answers';
+import { noProject, offer } from '../commands/offer';
 import { CommandIDs, SETTINGS } from '../ids';
 import { context } from '../look/hooks';
 import { VaibifyPanel } from '../panel/panel';
@@ -32,17 +33,14 @@ export const panelPlugin: JupyterFrontEndPlugin<void> = {
     app.shell.add(panel, 'left', { rank: 300, type: 'Vaibify' });
     void keepSide(app, panel, registry);
     void showToReviewer(app, model, panel.id);
-    app.commands.addCommand(CommandIDs.open, {
+    offer(app.commands, CommandIDs.open, {
       label: trans.__('Show the Vaibify Panel'),
-      describedBy: { args: { type: 'object', properties: {} } },
       execute: () => app.shell.activateById(panel.id)
     });
-    app.commands.addCommand(CommandIDs.log, {
+    offer(app.commands, CommandIDs.log, {
       label: trans.__('Show the Log of the Latest Run'),
-      describedBy: {
-        args: { type: 'object', properties: { run: { type: 'string' } } }
-      },
-      isEnabled: () => model.project.value !== null,
+      properties: { run: { type: 'string' } },
+      hindrance: () => noProject(model, trans),
       execute: async args => {
         const project = model.project.value;
         const run = args.run ? String(args.run) : project && (await latest(model, project.id));
@@ -67,7 +65,11 @@ async function keepSide(
     const wanted = settings?.composite.side === 'right' ? 'right' : 'left';
     if (wanted !== side) {
       side = wanted;
+      const isOpen = panel.isVisible;
       app.shell.add(panel, side, { rank: 300, type: 'Vaibify' });
+      if (isOpen) {
+        app.shell.activateById(panel.id); // JupyterLab adds it closed
+      }
     }
   };
   settings?.changed.connect(move);

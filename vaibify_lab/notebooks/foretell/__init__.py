@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.notebooks.foretell.files import file_findings
 from vaibify_lab.notebooks.foretell.kernels import kernel_findings
-from vaibify_lab.notebooks.foretell.order import name_findings, order_findings
+from vaibify_lab.notebooks.foretell.order import broken_findings, name_findings, order_findings
 from vaibify_lab.notebooks.foretell.telling import Around, Telling
 
 
@@ -19,5 +19,6 @@ def foretell(telling: Telling, around: Around) -> Iterator[Finding]:
     """Yield what will go wrong, apart from modules, which are the lock's matter."""
     yield from kernel_findings(telling, around)
     yield from order_findings(telling)
+    yield from broken_findings(telling)
     yield from name_findings(telling)
     yield from file_findings(telling, around)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -18,6 +19,8 @@ _NETWORK = re.compile(
     r"\s*(?:wget|curl|git\s+clone|gdown|kaggle|(?:python3? -m )?pip3?\s+install|"
     r"conda\s+install|mamba\s+install|apt(?:-get)?\s+install)\b"
 )
+_STRICT = re.compile(r"\bset[ \t]+(?:-\w*e|-o[ \t]+errexit)")
+_UNCHECKED = frozenset({"os.system", "subprocess.run", "subprocess.call"})
 _MOST = 5
 
 
@@ -25,7 +28,9 @@ def kernel_findings(telling: Telling, around: Around) -> Iterator[Finding]:
     """Yield what the notebook asks of kernels and shells that is not there, or is not heard."""
     kernel = telling.notebook.kernel
     if kernel is not None and kernel not in around.kernels:
-        text = f"asks for the kernel {kernel!r}, which is not on this machine"
+        text = (
+            f"asks for the kernel {kernel!r}, which is not on this machine: this Python's is used"
+        )
         action = "choose one that others have, such as python3, and save"
         yield telling.finding("warning", "kernel-missing", None, text, action)
     yield from _magics(telling)
@@ -43,6 +48,24 @@ def _magics(telling: Telling) -> Iterator[Finding]:
             yield telling.finding("error", "magic-missing", cell.number, text, action)
 
 
+def _unheard(telling: Telling) -> Iterator[Finding]:
+    """Yield scripts that go on after a failure, and calls whose status nobody looks at."""
+    for cell in telling.cells:
+        if cell.magic is not None and cell.magic.name in ("bash", "sh"):
+            lines = [one for one in map(str.strip, cell.magic.body.split("\n")) if one]
+            commands = [one for one in lines if not one.startswith("#")]
+            if len(commands) > 1 and not _STRICT.search(cell.magic.body):
+                text = f"%%{cell.magic.name} goes on when one of its commands fails"
+                yield telling.finding("warning", "shell-deaf", cell.number, text, "set -e")
+        for node in ast.walk(cell.tree):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                called = ast.unparse(node.value.func)
+                if called in _UNCHECKED and "check" not in {k.arg for k in node.value.keywords}:
+                    text = f"{called}(...) fails without raising"
+                    action = "use subprocess.run(..., check=True)"
+                    yield telling.finding("warning", "shell-deaf", cell.number, text, action)
+
+
 def _shells(telling: Telling) -> Iterator[Finding]:
     deaf = [cell.number for cell in telling.cells if cell.shell_lines]
     if deaf:
@@ -50,6 +73,7 @@ def _shells(telling: Telling) -> Iterator[Finding]:
         text = f"a shell command (!) that fails is not heard of; cells {listed}"
         action = "use subprocess.run(..., check=True), or %%bash"
         yield telling.finding("warning", "shell-deaf", deaf[0], text, action)
+    yield from _unheard(telling)
     for cell in telling.cells:
         for line in cell.shell_lines:
             if found := _NETWORK.match(line):

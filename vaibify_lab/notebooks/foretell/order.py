@@ -16,6 +16,7 @@ _HISTORY = re.compile(r"_+|_i+|_[ido]h|_i?[0-9]+|__\w+__")
 _MAKES_UNSEEN = re.compile(
     r"%(?:run|pylab|load|store|cd|edit|pastebin|macro|rerun|recall)\b|%%cython"
 )
+_ASSIGNED = re.compile(r"\s*([\w., \t\[\]]+?)\s*=\s*[!%]")
 _CALLS_UNSEEN = frozenset(
     {"exec", "globals", "locals", "vars", "setattr", "run_line_magic", "run_cell"}
 )
@@ -32,16 +33,24 @@ def order_findings(telling: Telling) -> Iterator[Finding]:
             return
 
 
+def broken_findings(telling: Telling) -> Iterator[Finding]:
+    """Yield the cells that are no Python of today, such as those written for Python 2."""
+    for cell in telling.cells:
+        if cell.fault and not cell.cell.may_fail:
+            text = f"is no Python that runs today: {cell.fault}"
+            yield telling.finding("error", "cell-broken", cell.number, text, "correct it")
+
+
 def name_findings(telling: Telling) -> Iterator[Finding]:
     """Yield each name that a cell uses and that no cell has made by then."""
-    if any(_hides_names(one) for one in telling.cells):
+    if any(one.fault or hides_names(one) for one in telling.cells):
         return
     made_in = {one.number: made_names(one.code) | _out_of_magic(one) for one in telling.cells}
     everywhere = frozenset().union(*made_in.values()) if made_in else frozenset()
     made: set[str] = set()
     told: set[str] = set()
     for cell in telling.cells:
-        direct = _looked_up(cell)
+        direct = _looked_up(cell) - _out_of_magic(cell)
         for name in free_names(cell.code):
             if name in made or name in told or name in _OF_IPYTHON or _HISTORY.fullmatch(name):
                 continue
@@ -69,7 +78,7 @@ def _looked_up(cell: CodeCell) -> frozenset[str]:
     )
 
 
-def _hides_names(cell: CodeCell) -> bool:
+def hides_names(cell: CodeCell) -> bool:
     """Tell whether a cell may make names that its text does not show."""
     if any(_MAKES_UNSEEN.search(line) for line in (*cell.magics, cell.cell.source.lstrip()[:40])):
         return True
@@ -85,7 +94,7 @@ def _hides_names(cell: CodeCell) -> bool:
 
 
 def _out_of_magic(cell: CodeCell) -> frozenset[str]:
-    """Return the names that a cell's magic binds: ``%%capture out``, ``%%bash --out text``."""
-    if cell.magic is None:
-        return frozenset()
-    return frozenset(re.findall(r"[A-Za-z_]\w*", cell.magic.line))
+    """Return the names that magics bind: ``%%capture out``, ``%%bash --out text``, ``x = !ls``."""
+    lines = [cell.magic.line] if cell.magic is not None else []
+    lines += [found[1] for line in cell.magics if (found := _ASSIGNED.match(line))]
+    return frozenset(name for line in lines for name in re.findall(r"[A-Za-z_]\w*", line))

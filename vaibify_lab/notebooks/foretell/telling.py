@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -16,6 +17,11 @@ from vaibify_lab.provenance.compare.notebook_file import Cell, Notebook
 
 Place = Literal["committed", "not-committed", "folder", "missing", "lfs", "outside"]
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "vaibify", "debug"})
+# What IPython takes for a magic without its sign, where it is no Python.
+_AUTOMAGIC = re.compile(
+    r"^[ \t]*(?:alias|cat|cd|conda|cp|ls|mkdir|mv|pip|pwd|rm|run|time|timeit|who|whos)\b[^=(\n]*$",
+    re.MULTILINE,
+)
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
@@ -39,6 +45,7 @@ class CodeCell:
     code: str
     magic: Magic | None = None
     magics: tuple[str, ...] = ()
+    fault: str = ""  # why it is no Python
 
     @property
     def number(self) -> int:
@@ -79,13 +86,15 @@ def _code_cell(cell: Cell) -> CodeCell:
     plain = compiles(source, awaiting=True)
     code = source if plain else without_magics(source)
     lines = () if plain else tuple(line for _, line in magic_lines(source))
+    fault = ""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(code)
-    except _UNREADABLE:
+    except _UNREADABLE as error:
         tree = ast.parse("")
-    return CodeCell(cell, tree, code, magic, lines)
+        fault = "" if _AUTOMAGIC.search(code) else getattr(error, "msg", "") or str(error)
+    return CodeCell(cell, tree, code, magic, lines, fault)
 
 
 def live(tree: ast.AST) -> Iterator[ast.AST]:

@@ -49,6 +49,8 @@ _EXPRESSIONS: tuple[tuple[str, str], ...] = (
     ("time", r"\bdatetime\.datetime\(\d{4}(?:, ?\d{1,6}){4,6}\)"),
     ("date", r"\b\d{4}-\d\d-\d\d\b(?!:)"),
     ("clock", rf"(?<![\d:.]){_CLOCK}(?![\d:])"),
+    # the figure itself is compared by its pixels
+    ("figure line", r"(?P<h9><Figure size )\d{1,6}(?:\.\d{1,6})?x\d{1,6}(?:\.\d{1,6})?(?= with )"),
     ("temporary path", r"(?P<h4>(?<![\w./-])/tmp/|/var/folders/)[\w./-]{1,200}"),
     ("kernel number", r"(?P<h5>\bipykernel_)\d{1,8}(?:/\d{1,12}\.py)?"),
     ("process number", r"(?P<h6>(?i:\bpid[=: ]{1,3}))\d{1,8}\b"),

@@ -5,7 +5,6 @@ Formats 4.0 to 4.5 are read as they are, older ones through nbformat.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -90,12 +89,6 @@ def read_notebook(data: bytes, where: str) -> Notebook:
     _require_single_ids(found, where)
     metadata = _mapping(value.get("metadata"))
     return Notebook(found, _kernel(metadata), _language(metadata), (major, minor))
-
-
-def id_for(cell: Cell) -> str:
-    """Return the id of a cell; one made from its place and text where its file has none."""
-    text = f"{cell.number}\0{cell.source}".encode("utf-8", "surrogatepass")
-    return cell.id or hashlib.sha256(text).hexdigest()[:8]
 
 
 def _format(value: Any, where: str) -> tuple[int, int]:

@@ -1,0 +1,52 @@
+"""The step that a cell could be, from its code and the heading above it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from vaibify_lab.core.errors import UsageError
+from vaibify_lab.notebooks.cell_proposal import propose_cell
+from vaibify_lab.notebooks.step_line import parse_line
+
+CODE = """import pandas as pd
+frame = pd.read_csv("in.csv")
+frame.to_csv("out/clean data.csv")
+frame.plot().figure.savefig("fig.png")"""
+
+
+def test_a_cell_is_proposed_with_its_files() -> None:
+    found = propose_cell("nb/n.ipynb", "# All\n## Clean it\ntext", CODE)
+    assert found is not None
+    line = (
+        "%%vaibify step 'Clean it' --directory nb --input nb/in.csv "
+        "--data 'nb/out/clean data.csv' --plot nb/fig.png"
+    )
+    assert found.to_json() == {
+        "name": "Clean it",
+        "directory": "nb",
+        "inputs": ["nb/in.csv"],
+        "data": ["nb/out/clean data.csv"],
+        "plots": ["nb/fig.png"],
+        "line": line,
+    }
+    read = parse_line(line.removeprefix("%%vaibify "))
+    assert (read.name, read.directory) == ("Clean it", "nb")
+    assert dict(read.keys) == {key: tuple(paths) for key, paths in found.files.items()}
+
+
+@pytest.mark.parametrize(
+    ("above", "source", "expected"),
+    [
+        ("", "open('results/x.csv', 'w')", "x"),
+        ("# 日本", "x = 1", "Step"),
+        ("", "%%bash\nls", None),
+        ("# Empty", " \n", None),
+    ],
+)
+def test_names_and_what_is_no_plain_code(above: str, source: str, expected: Any) -> None:
+    found = propose_cell("n.ipynb", above, source)
+    assert (found.name if found else None) == expected
+    with pytest.raises(UsageError):
+        parse_line("step 日本")

@@ -1,0 +1,263 @@
+"""Files that Python code names where it reads or writes them; told from its text, never run.
+
+Only what is constant is known: a text, names that were given one, and joined paths. A function that
+nobody calls reads nothing; what stands behind a condition, or is guarded against a missing file,
+may not be read at all.
+"""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+# Callables whose argument of that place (or keyword) is a file: by the last part of their name, or
+# the last two where one says too little.
+_READS: dict[str, int] = {
+    **dict.fromkeys(
+        (
+            *("read_csv", "read_table", "read_fwf", "read_json", "read_excel", "read_parquet"),
+            *("read_feather", "read_hdf", "read_pickle", "read_xml", "read_stata", "read_sas"),
+            *("read_spss", "read_orc", "read_file", "loadtxt", "genfromtxt", "fromfile"),
+            *("loadmat", "imread", "open_dataset", "open_dataarray", "open_mfdataset"),
+            *("open_zarr", "scan_csv", "scan_parquet", "urlopen", "urlretrieve", "read_html"),
+            *("np.load", "numpy.load", "joblib.load", "torch.load", "Image.open", "fits.open"),
+            *("rasterio.open", "requests.get", "requests.post", "httpx.get", "wget.download"),
+        ),
+        0,
+    )
+}
+_WRITES: dict[str, int] = {
+    **dict.fromkeys(
+        (
+            *("to_csv", "to_json", "to_excel", "to_parquet", "to_feather", "to_hdf"),
+            *("to_pickle", "to_html", "to_latex", "to_stata", "to_netcdf", "to_zarr", "to_file"),
+            *("tofile", "savefig", "imsave", "savetxt", "savez", "savez_compressed", "savemat"),
+            *("write_html", "write_image", "write_csv", "write_parquet", "makedirs", "mkdir"),
+            *("writeto", "touch", "save", "imwrite"),
+        ),
+        0,
+    ),
+    **dict.fromkeys(
+        (
+            *("joblib.dump", "torch.save", "urlretrieve", "shutil.copy", "shutil.copyfile"),
+            *("shutil.copytree", "shutil.move", "shutil.unpack_archive", "shutil.copy2"),
+            *("os.rename", "os.replace"),
+        ),
+        1,
+    ),
+}
+_KEYWORDS = frozenset(
+    {"path", "filename", "fname", "file", "filepath_or_buffer", "path_or_buf", "io", "filepath"}
+)
+_BY_MODE = frozenset({"open", "File", "ZipFile", "TarFile", "Dataset", "HDFStore"})
+_OF_PATH_READ = frozenset({"read_text", "read_bytes"})
+_OF_PATH_WRITE = frozenset({"write_text", "write_bytes", "mkdir", "touch"})
+_HARMLESS = frozenset({"Path", "PurePath", "join", "str", "print", "exists", "isfile", "isdir"})
+_PATHS = frozenset({"Path", "PurePath", "PosixPath"})
+_GUARDS = frozenset({"FileNotFoundError", "OSError", "IOError", "Exception", "BaseException"})
+_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+
+
+@dataclass(frozen=True, slots=True)
+class FileUse:
+    """A file that code names: as written, its line, whether it is written, whether surely."""
+
+    path: str
+    line: int
+    writes: bool = False
+    certain: bool = True
+
+
+@dataclass(slots=True)
+class FileReader:
+    """Reads pieces of code that run one after the other and share their names."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    handed: set[str] = field(default_factory=set)  # texts given to functions that nobody here knows
+
+    def read(self, code: str) -> tuple[FileUse, ...]:
+        """Return the files that a piece of code names; nothing where it does not parse."""
+        try:
+            tree = ast.parse(code)
+            called = {_last(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+            walk = _Walk(self.names, called, self.handed)
+            for statement in tree.body:
+                walk.statement(statement, certain=True)
+        except _UNREADABLE:
+            return ()
+        return tuple(walk.found)
+
+
+@dataclass(slots=True)
+class _Walk:
+    names: dict[str, str]
+    called: set[str]
+    handed: set[str]
+    found: list[FileUse] = field(default_factory=list)
+
+    def statement(self, node: ast.AST, *, certain: bool) -> None:
+        """Read a statement and what it holds, in order; names are kept as they are given."""
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if node.name in self.called:
+                self.body(node.body, certain=certain and not node.args.args)
+            return
+        if isinstance(node, ast.If):
+            test = node.test.value if isinstance(node.test, ast.Constant) else None
+            self.expressions(node.test, certain=certain)
+            self.body(node.body if test is None or test else [], certain=certain and bool(test))
+            self.body(node.orelse if not test else [], certain=certain and test is not None)
+            return
+        if isinstance(node, ast.Try):
+            guarded = any(_catches(one) for one in node.handlers)
+            self.body(node.body, certain=certain and not guarded)
+            for handler in node.handlers:
+                self.body(handler.body, certain=False)
+            self.body([*node.orelse, *node.finalbody], certain=certain and not guarded)
+            return
+        if isinstance(node, ast.While | ast.For | ast.AsyncFor):
+            self._forget(node)
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.stmt):
+                continue
+            self.expressions(child, certain=certain)
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            self._assign(node.targets[0], node.value)
+        else:
+            self._forget(node)
+        inner = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.stmt)]
+        self.body(inner, certain=certain and not isinstance(node, ast.ClassDef))
+
+    def body(self, nodes: Iterable[ast.stmt], *, certain: bool) -> None:
+        """Read statements up to one after which none is reached."""
+        for node in nodes:
+            self.statement(node, certain=certain)
+            if isinstance(node, ast.Return | ast.Raise | ast.Break | ast.Continue):
+                return
+
+    def expressions(self, node: ast.AST, *, certain: bool) -> None:
+        """Read every call in an expression."""
+        for call in ast.walk(node):
+            if isinstance(call, ast.Call):
+                self.found += self._call(call, certain)
+
+    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+        if isinstance(target, ast.Name):
+            text = self._text(value)
+            if text is None:
+                self.names.pop(target.id, None)
+            else:
+                self.names[target.id] = text
+        else:
+            self._forget(target)
+
+    def _forget(self, node: ast.AST) -> None:
+        for one in ast.walk(node):
+            if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
+                self.names.pop(one.id, None)
+
+    def _call(self, call: ast.Call, certain: bool) -> Iterator[FileUse]:
+        name, dotted = _last(call.func), _dotted(call.func)
+        of_path = self._of_path(call)
+        if of_path is not None:
+            if name in _OF_PATH_READ or name in _OF_PATH_WRITE:
+                yield FileUse(of_path, call.lineno, name in _OF_PATH_WRITE, certain)
+            elif name == "open":
+                yield FileUse(of_path, call.lineno, _writes(call, 0), certain)
+            return
+        if dotted == "open" or (name in _BY_MODE and name != "open") or dotted == "io.open":
+            text = self._argument(call, 0)
+            if text is not None:
+                yield FileUse(text, call.lineno, _writes(call, 1), certain)
+            return
+        if not {name, dotted} & (_READS.keys() | _WRITES.keys() | _HARMLESS):
+            given = [*call.args, *(one.value for one in call.keywords)]
+            self.handed.update(filter(None, map(self._text, given)))
+        for table, writes in ((_READS, False), (_WRITES, True)):
+            place = table.get(dotted, table.get(name))
+            text = None if place is None else self._argument(call, place)
+            if text is not None:
+                yield FileUse(text, call.lineno, writes, certain)
+
+    def _of_path(self, call: ast.Call) -> str | None:
+        """Return the path on which a method is called, where it is surely one."""
+        if not isinstance(call.func, ast.Attribute):
+            return None
+        value = call.func.value
+        is_path = isinstance(value, ast.BinOp) or (
+            isinstance(value, ast.Call) and _last(value.func) in _PATHS
+        )
+        if is_path or (isinstance(value, ast.Name) and value.id in self.names):
+            return self._text(value)
+        return None
+
+    def _argument(self, call: ast.Call, place: int) -> str | None:
+        if place < len(call.args):
+            return self._text(call.args[place])
+        named = (one.value for one in call.keywords if one.arg in _KEYWORDS)
+        return next(filter(None, map(self._text, named)), None)
+
+    def _text(self, node: ast.expr) -> str | None:
+        """Return the text or path that an expression surely is."""
+        if isinstance(node, ast.Constant):
+            return node.value if isinstance(node.value, str) and node.value else None
+        if isinstance(node, ast.Name):
+            return self.names.get(node.id)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.Add):
+            parts = self._text(node.left), self._text(node.right)
+            if parts[0] is None or parts[1] is None:
+                return None
+            if isinstance(node.op, ast.Add):
+                return parts[0] + parts[1]
+            return posixpath.join(parts[0], parts[1])
+        if isinstance(node, ast.Call):
+            return self._made(node)
+        if isinstance(node, ast.JoinedStr):
+            return self._joined(node)
+        return None
+
+    def _made(self, call: ast.Call) -> str | None:
+        name, dotted = _last(call.func), _dotted(call.func)
+        if name in _PATHS or dotted in ("os.path.join", "path.join", "str", "os.fspath"):
+            parts = [self._text(one) for one in call.args]
+            known = [one for one in parts if one is not None]
+            return posixpath.join(*known) if known and len(known) == len(parts) else None
+        return None
+
+    def _joined(self, node: ast.JoinedStr) -> str | None:
+        parts: list[str | None] = []
+        for one in node.values:
+            value: ast.expr = one
+            if isinstance(one, ast.FormattedValue):
+                if one.format_spec is not None or one.conversion != -1:
+                    return None
+                value = one.value
+            parts.append(self._text(value))
+        known = [one for one in parts if one is not None]
+        return "".join(known) if len(known) == len(parts) else None
+
+
+def _writes(call: ast.Call, place: int) -> bool:
+    given = [*call.args[place : place + 1], *(k.value for k in call.keywords if k.arg == "mode")]
+    mode = given[0].value if given and isinstance(given[0], ast.Constant) else "r"
+    return isinstance(mode, str) and any(one in mode for one in "wax+")
+
+
+def _catches(handler: ast.ExceptHandler) -> bool:
+    caught = handler.type
+    return caught is None or any(_last(one) in _GUARDS for one in ast.walk(caught))
+
+
+def _last(node: ast.AST) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _dotted(node: ast.AST) -> str:
+    """Return ``a.b`` of ``x.a.b``: the last two parts; a bare name as it is."""
+    if isinstance(node, ast.Attribute):
+        before = _last(node.value)
+        return f"{before}.{node.attr}" if before else node.attr
+    return node.id if isinstance(node, ast.Name) else ""

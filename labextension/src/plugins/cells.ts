@@ -13,15 +13,18 @@ export const cellsPlugin: JupyterFrontEndPlugin<void> = {
   id: 'vaibify-lab:cells',
   description: 'Badges at the cells that are steps.',
   autoStart: true,
-  requires: [IVaibify, INotebookTracker],
-  optional: [ITranslator, ICommandPalette],
+  requires: [IVaibify],
+  optional: [INotebookTracker, ITranslator, ICommandPalette], // some pages of Notebook 7 have none
   activate: (
     app: JupyterFrontEnd,
     model: IVaibify,
-    tracker: INotebookTracker,
+    tracker: INotebookTracker | null,
     translator: ITranslator | null,
     palette: ICommandPalette | null
   ) => {
+    if (!tracker) {
+      return;
+    }
     const trans = (translator ?? nullTranslator).load('vaibify_lab');
     const shared = context(model, app.commands, trans);
     const books = new WeakMap<object, Book>();

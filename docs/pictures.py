@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.browser import server
 from tests.browser.conftest import ARGUMENTS, NAMES
 from tests.browser.screen import open_lab, open_panel
+from tests.kit import Made
 
 HERE = Path(__file__).resolve().parent
 THEMES = {
@@ -25,6 +26,18 @@ THEMES = {
     "dark": "JupyterLab Dark",
     "high-contrast": "JupyterLab Dark High Contrast",
 }
+
+BY_HAND = [
+    {
+        "sName": "Mark the outliers",
+        "bInteractive": True,
+        "sDescription": "Look at the scatter plot and list the months that are outliers.",
+        "saDataCommands": ["vi marks/outliers.txt"],
+        "saDataFiles": ["marks/outliers.txt"],
+        "bNoInputData": True,
+        "bNoTests": True,
+    }
+]
 
 
 def main() -> None:
@@ -42,6 +55,9 @@ def main() -> None:
                 )
                 take(page, lab, demo, HERE / f"panel-{name}.png")
                 page.close()
+            lab.theme(THEMES["light"])
+            page = browser.new_page(viewport={"width": 1280, "height": 860})
+            waiting(page, lab, demo.parent / "by-hand", HERE / "step-by-hand.png")
         finally:
             browser.close()
             lab.stop()
@@ -61,6 +77,28 @@ def take(page: Page, lab: server.Lab, demo: Path, picture: Path) -> None:
     page.mouse.move(900, 600)
     page.wait_for_timeout(2500)
     page.screenshot(path=picture)
+
+
+def waiting(page: Page, lab: server.Lab, root: Path, picture: Path) -> None:
+    """Make a project with a step done by hand, run it, open its terminal, and take one."""
+    Made.new(root, BY_HAND, {})
+    open_lab(page, lab)
+    panel = open_panel(page)
+    widen(page, panel, 380)
+    picker = panel.get_by_role("combobox", name="Workflow")
+    wanted = picker.get_by_role("option").filter(has_text=f"({root.name}:")
+    picker.select_option(label=wanted.inner_text())
+    expect(panel.get_by_role("option", name=re.compile("^Mark the outliers"))).to_be_visible()
+    panel.get_by_role("button", name="Run", exact=True).click()
+    panel.get_by_role("button", name="Mark the outliers waits for you").click()
+    panel.get_by_role("button", name="Open terminal").click()
+    expect(page.locator(".jp-Terminal:visible")).to_have_count(1)
+    page.mouse.move(900, 600)
+    page.wait_for_timeout(2500)
+    page.screenshot(path=picture)
+    panel.get_by_role("button", name="Stop").click()
+    expect(panel.get_by_role("button", name="Stop")).to_be_disabled()
+    shutil.rmtree(root)
 
 
 def widen(page: Page, panel: Locator, width: int) -> None:

@@ -1,4 +1,6 @@
-"""Takes the pictures of the panel: ``python docs/pictures.py FOLDER``, of a finished demo there.
+"""Takes the pictures: ``python docs/pictures.py FOLDER``, of a finished demo there.
+
+Without FOLDER it takes only that of step cells, in a demo of its own.
 
 Needs Chromium and what the ``browser`` extra installs.
 """
@@ -9,6 +11,7 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect, sync_playwright
@@ -18,8 +21,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.browser import server
 from tests.browser.conftest import ARGUMENTS, NAMES
 from tests.browser.screen import open_lab, open_panel
-from tests.kit import Made
+from tests.kit import Made, git
+from vaibify_lab.demo import write_demo
 
+Take = Callable[[Page, server.Lab, Path, Path], None]
 HERE = Path(__file__).resolve().parent
 THEMES = {
     "light": "JupyterLab Light",
@@ -42,18 +47,31 @@ BY_HAND = [
 
 def main() -> None:
     """Take them all."""
-    demo = Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "root").mkdir()
+        made = Made(Path(folder, "root/co2"))
+        write_demo(made.root, notebook=True)
+        git(made.root, "init", "-q")
+        take_all(Path(folder), made.root, {"cells": ("JupyterLab Light", take_cells)})
+    if len(sys.argv) > 1:
+        with tempfile.TemporaryDirectory() as folder:
+            wanted = {f"panel-{name}": (theme, take) for name, theme in THEMES.items()}
+            take_all(Path(folder), Path(sys.argv[1]).resolve(), wanted)
+
+
+def take_all(home: Path, demo: Path, wanted: dict[str, tuple[str, Take]]) -> None:
+    """Take the wanted ones of a demo, each in its theme."""
     found = next((path for name in NAMES if name and (path := shutil.which(name))), None)
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        lab = server.start(Path(folder), demo.parent, variables=server.NO_ENGINE)
+    with sync_playwright() as playwright:
+        lab = server.start(home, demo.parent, variables=server.NO_ENGINE)
         browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         try:
-            for name, theme in THEMES.items():
+            for name, (theme, one) in wanted.items():
                 lab.theme(theme)
                 page = browser.new_page(
                     viewport={"width": 1280, "height": 860}, reduced_motion="reduce"
                 )
-                take(page, lab, demo, HERE / f"panel-{name}.png")
+                one(page, lab, demo, HERE / f"{name}.png")
                 page.close()
             lab.theme(THEMES["light"])
             page = browser.new_page(viewport={"width": 1280, "height": 860})
@@ -99,6 +117,28 @@ def waiting(page: Page, lab: server.Lab, root: Path, picture: Path) -> None:
     panel.get_by_role("button", name="Stop").click()
     expect(panel.get_by_role("button", name="Stop")).to_be_disabled()
     shutil.rmtree(root)
+
+
+def take_cells(page: Page, lab: server.Lab, demo: Path, picture: Path) -> None:
+    """Run all cells, edit one, show what differs, and take one."""
+    page.set_default_timeout(60_000)
+    open_lab(page, lab)
+    open_panel(page)
+    path = f"{demo.name}/co2.ipynb"
+    page.evaluate("path => jupyterapp.commands.execute('docmanager:open', {path})", path)
+    notebook = page.locator(".jp-NotebookPanel .jp-Notebook")
+    notebook.locator(".vb-Cell").first.wait_for()
+    page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
+    notebook.get_by_role("button", name=re.compile("^Figure, current")).wait_for()
+    page.evaluate("jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
+    mark = page.get_by_role("group", name="Step of this cell: Trend")
+    notebook.locator(".jp-Cell").filter(has=mark).locator(".cm-content").click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("\nprint(len(rows), 'rows')")
+    notebook.get_by_role("button", name="Differences").click()
+    page.locator(".jp-WindowedPanel-outer").evaluate("outer => outer.scrollTo(0, 460)")
+    page.wait_for_timeout(1500)
+    page.screenshot(path=picture)
 
 
 def widen(page: Page, panel: Locator, width: int) -> None:

@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import server
 from tests.browser.screen import has_state, open_lab, open_panel, told
+from tests.browser.test_access import is_clean
 from tests.kit import Made, git
 from vaibify_lab.demo import write_demo
 
@@ -100,6 +101,7 @@ def test_cells_are_run_edited_run_again_and_signed_where_they_stand(
     says(notebook, "Clean", "current")
     badge(notebook, "Trend").get_by_role("button", name="Differences").click()
     expect(badge(notebook, "Trend").locator("pre")).to_contain_text("+print('again')")
+    is_clean(page, ".jp-NotebookPanel .vb-Cell")
 
     page.evaluate("jupyterapp.commands.execute('vaibify:cells-run-stale')")
     told(page, re.compile("the run passed"))

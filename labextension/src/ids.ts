@@ -22,6 +22,10 @@ export namespace CommandIDs {
   export const check = 'vaibify:check';
   export const rerun = 'vaibify:rerun';
   export const review = 'vaibify:review';
+  export const cellStep = 'vaibify:cell-step';
+  export const cellRun = 'vaibify:cell-run';
+  export const cellsRunStale = 'vaibify:cells-run-stale';
+  export const cellSignOff = 'vaibify:cell-sign-off';
 }
 
 export const PANEL = 'vaibify-panel';

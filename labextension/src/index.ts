@@ -1,3 +1,4 @@
+import { cellsPlugin } from './plugins/cells';
 import { commandsPlugin } from './plugins/commands';
 import { comparePlugin } from './plugins/compare';
 import { modelPlugin } from './plugins/model';
@@ -6,4 +7,11 @@ import { statusBarPlugin } from './plugins/statusbar';
 
 export { IVaibify } from './tokens';
 
-export default [modelPlugin, commandsPlugin, panelPlugin, comparePlugin, statusBarPlugin];
+export default [
+  modelPlugin,
+  commandsPlugin,
+  panelPlugin,
+  comparePlugin,
+  statusBarPlugin,
+  cellsPlugin
+];

@@ -5,3 +5,4 @@ import './log.css';
 import './dialog.css';
 import './compare.css';
 import './review.css';
+import './cells.css';

@@ -6,6 +6,11 @@ world.ResizeObserver ??= class {
   unobserve() {}
   disconnect() {}
 };
+world.IntersectionObserver ??= class {
+  observe() {}
+  unobserve() {}
+  disconnect() {}
+};
 world.matchMedia ??= (media: string) => ({
   matches: false,
   media,

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from vaibify_lab.core.errors import UsageError, VaibifyError
+from vaibify_lab.core.graph import ancestors
 from vaibify_lab.files.directory import READ_LIMIT
 from vaibify_lab.notebooks.cells import read_cell, step_magic
 from vaibify_lab.notebooks.scan import Found, Source, Text, read_text, step_cells
@@ -42,7 +43,11 @@ def cell_states(opened: Opened, look: Look, sources: Sequence[Source]) -> list[d
     def joined(found: Found) -> dict[str, Any]:
         known = found.standing is not None and found.standing.index is not None
         report = reports.get(found.standing.slug) if found.standing and known else None
-        return found.to_json() | {"report": report.to_json() if report else None}
+        before = sorted(ancestors(look.workflow, [report.slug])) if report else []
+        return found.to_json() | {
+            "rests_on": before,
+            "report": report.to_json() if report else None,
+        }
 
     def remembered(source: Source) -> Text:
         return opened.memory.of(read_text, source.text, name=source.number)

@@ -1,6 +1,7 @@
 import { URLExt } from '@jupyterlab/coreutils';
 import type { ServerConnection } from '@jupyterlab/services';
 import type * as answers from './answers';
+import type { ICell, ICells } from './cells';
 import { ask, askBytes, NAMESPACE, type Answer } from './connection';
 
 /** Which version of a plot. */
@@ -123,6 +124,16 @@ export class Api {
 
   review(project: string, word: answers.IReviewWord): Promise<answers.IReview> {
     return this.post(of(project, 'reviews'), word);
+  }
+
+  /** How the step cells among those of an editor stand; nothing is recorded. */
+  cells(project: string, asked: ICells): Promise<{ cells: ICell[] }> {
+    return this.post(of(project, 'cells'), asked);
+  }
+
+  /** Write a cell down: its script, and its step in the workflow. */
+  declareCell(project: string, source: string): Promise<{ slug: string; changes: string[] }> {
+    return this.get(of(project, 'cells'), { method: 'PUT', body: JSON.stringify({ source }) });
   }
 
   cancelJob(project: string, job: string): Promise<unknown> {

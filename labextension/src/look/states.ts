@@ -24,6 +24,7 @@ export interface IStates {
   readonly here: Table;
   readonly tier: Table;
   readonly verdict: Table;
+  readonly cell: Table;
 }
 
 /** The table in the person's language. */
@@ -111,6 +112,20 @@ export function states(trans: TranslationBundle): IStates {
       'inside tolerance': { shape: 'tick', tone: 'good', label: trans.__('inside tolerance') },
       different: { shape: 'cross', tone: 'bad', label: trans.__('different') },
       'not produced': { shape: 'cross', tone: 'bad', label: trans.__('not produced') }
+    },
+    cell: {
+      looking: { shape: 'dots', tone: 'quiet', label: trans.__('edited') },
+      new: { shape: 'ring', tone: 'quiet', label: trans.__('no such step yet') },
+      cell: { shape: 'bang', tone: 'warn', label: trans.__('cell edited') },
+      other: {
+        shape: 'bang',
+        tone: 'warn',
+        label: trans.__("cell differs from the step's script")
+      },
+      both: { shape: 'bang', tone: 'warn', label: trans.__('cell and script edited') },
+      foreign: { shape: 'bang', tone: 'warn', label: trans.__('step that no cell wrote') },
+      duplicate: { shape: 'bang', tone: 'warn', label: trans.__('another cell is this step') },
+      wrong: { shape: 'cross', tone: 'bad', label: trans.__('the first line cannot be read') }
     }
   };
 }

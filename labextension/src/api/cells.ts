@@ -1,0 +1,28 @@
+import type { IStep } from './answers';
+
+/** How a step cell stands to its step and script. */
+export type Relation =
+  'same' | 'new' | 'cell' | 'other' | 'both' | 'foreign' | 'duplicate' | 'wrong';
+
+/** All cells of an editor, in order; those that are not code with an empty source. */
+export interface ICells {
+  language?: string;
+  cells: { id: string; source: string }[];
+}
+
+/** A step cell, and what is true of its step. */
+export interface ICell {
+  /** Counts all cells, from 1. */
+  number: number;
+  name: string | null;
+  slug: string | null;
+  script: string | null;
+  state: Relation;
+  text: string;
+  diff: string;
+  keys: string[];
+  /** Names that only the kernel has, and the cells that make them. */
+  names: { name: string; cells: number[] }[];
+  rests_on: string[];
+  report: IStep | null;
+}

@@ -1,0 +1,171 @@
+import type { Cell } from '@jupyterlab/cells';
+import type { NotebookPanel } from '@jupyterlab/notebook';
+import type { IDisposable } from '@lumino/disposable';
+import { Debouncer } from '@lumino/polling';
+import { Signal } from '@lumino/signaling';
+import type { PanelLayout } from '@lumino/widgets';
+import type { IProject, IStep } from '../api/answers';
+import { asRefusal } from '../api/connection';
+import type { ICell } from '../api/cells';
+import type { IContext } from '../look/hooks';
+import { stepOf } from '../model/status';
+import { CellBadge } from './badge';
+import { shownCells, type IShown } from './standing';
+import { projectOf } from './where';
+
+const WAIT = 400;
+const MAGIC = '%%vaibify';
+const STEP = 'vb-mod-step';
+
+/** The badges of one open notebook. */
+export class Book implements IDisposable {
+  constructor(
+    readonly panel: NotebookPanel,
+    private readonly context: IContext,
+    private readonly path: () => string
+  ) {
+    const { model } = context;
+    const soon = (): void => void this.soon.invoke();
+    const again = (): void => {
+      this.due = true;
+      this.draw();
+      soon();
+    };
+    panel.content.modelContentChanged.connect(() => {
+      this.draw();
+      soon();
+    }, this);
+    panel.context.pathChanged.connect(again, this);
+    model.status.value.changed.connect(again, this);
+    model.projects.changed.connect(again, this);
+    model.project.changed.connect(again, this);
+    panel.disposed.connect(() => this.dispose(), this);
+    void panel.context.ready.then(soon);
+  }
+
+  isDisposed = false;
+
+  dispose(): void {
+    if (!this.isDisposed) {
+      this.isDisposed = true;
+      this.soon.dispose();
+      Signal.clearData(this);
+    }
+  }
+
+  /** The project that the notebook lies in. */
+  get project(): IProject | null {
+    const { project, projects } = this.context.model;
+    return projectOf(this.path(), projects.value?.projects ?? [], project.value);
+  }
+
+  /** What is known of a cell: that of this number, or the active one. */
+  at(number: number | null): IShown | null {
+    const cell =
+      number === null ? this.panel.content.activeCell : this.panel.content.widgets[number - 1];
+    return (cell && this.known.get(cell.model.id)) ?? null;
+  }
+
+  /** All step cells, in order. */
+  get cells(): IShown[] {
+    return this.panel.content.widgets.flatMap(cell => this.known.get(cell.model.id) ?? []);
+  }
+
+  /** Ask how the cells stand, unless that is known. */
+  async look(): Promise<void> {
+    this.draw(); // a change is told before the cells that it brings are there
+    const widgets = this.panel.content.widgets;
+    const ids = widgets.map(cell => cell.model.id);
+    const sources = widgets.map(sourceOf);
+    const project = sources.some(source => source.includes(MAGIC)) ? this.project : null;
+    const key = JSON.stringify([project?.id, ids, sources]);
+    if (this.isDisposed || (key === this.key && !this.due)) {
+      return;
+    }
+    this.key = key;
+    this.due = false;
+    const asked = (this.asked += 1);
+    try {
+      const found = project ? await this.ask(project.id, ids, sources) : [];
+      if (asked === this.asked) {
+        this.take(found, ids, sources);
+      }
+    } catch (error) {
+      if (asked === this.asked) {
+        this.key = '';
+        this.doubt(asRefusal(error).text);
+      }
+    }
+  }
+
+  private async ask(project: string, ids: string[], sources: string[]): Promise<ICell[]> {
+    const language = this.panel.content.model?.defaultKernelLanguage;
+    const cells = ids.map((id, index) => ({ id, source: sources[index] }));
+    const { api } = this.context.model;
+    return (await api.cells(project, { ...(language && { language }), cells })).cells;
+  }
+
+  private take(found: readonly ICell[], ids: readonly string[], sources: readonly string[]): void {
+    const shown = shownCells(found, sources, slug => this.stepNow(slug));
+    this.known = new Map([...shown].map(([number, one]) => [ids[number - 1], one]));
+    this.draw();
+  }
+
+  /** What was known may be old. */
+  private doubt(fault: string): void {
+    this.known = new Map([...this.known].map(([id, shown]) => [id, { ...shown, fault }]));
+    this.draw();
+  }
+
+  /** The step as the panel has it, where the panel shows this project. */
+  private stepNow(slug: string): IStep | null {
+    const { status, project } = this.context.model;
+    return project.value?.id === this.project?.id ? stepOf(status.value.value, slug) : null;
+  }
+
+  /** Give each step cell its badge; a cell that was moved is another widget with the same id. */
+  private draw(): void {
+    if (this.isDisposed) {
+      return;
+    }
+    for (const cell of this.panel.content.widgets) {
+      const shown = this.known.get(cell.model.id);
+      const badge = this.drawn.get(cell);
+      if (!shown) {
+        badge?.dispose();
+        cell.removeClass(STEP);
+        this.drawn.delete(cell);
+        continue;
+      }
+      const step = (shown.cell.report && this.stepNow(shown.cell.report.slug)) ?? shown.step;
+      const now = step === shown.step ? shown : { ...shown, step };
+      this.known.set(cell.model.id, now);
+      const there = badge ?? this.put(cell, now);
+      there.shown.set(now);
+      there.isCurrent.set(sourceOf(cell) === now.source);
+    }
+  }
+
+  private put(cell: Cell, shown: IShown): CellBadge {
+    const badge = new CellBadge(this.context, shown);
+    this.drawn.set(cell, badge);
+    cell.addClass(STEP);
+    void cell.ready.then(() => {
+      if (!badge.isDisposed && !cell.isDisposed) {
+        (cell.layout as PanelLayout).insertWidget(0, badge);
+      }
+    });
+    return badge;
+  }
+
+  private known = new Map<string, IShown>();
+  private readonly drawn = new WeakMap<Cell, CellBadge>();
+  private readonly soon = new Debouncer(() => this.look(), WAIT);
+  private key = '';
+  private due = false;
+  private asked = 0;
+}
+
+function sourceOf(cell: Cell): string {
+  return cell.model.type === 'code' ? cell.model.sharedModel.getSource() : '';
+}

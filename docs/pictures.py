@@ -56,6 +56,7 @@ def main() -> None:
     if len(sys.argv) > 1:
         with tempfile.TemporaryDirectory() as folder:
             wanted = {f"panel-{name}": (theme, take) for name, theme in THEMES.items()}
+            wanted["step-by-hand"] = (THEMES["light"], waiting)
             take_all(Path(folder), Path(sys.argv[1]).resolve(), wanted)
 
 
@@ -73,9 +74,6 @@ def take_all(home: Path, demo: Path, wanted: dict[str, tuple[str, Take]]) -> Non
                 )
                 one(page, lab, demo, HERE / f"{name}.png")
                 page.close()
-            lab.theme(THEMES["light"])
-            page = browser.new_page(viewport={"width": 1280, "height": 860})
-            waiting(page, lab, demo.parent / "by-hand", HERE / "step-by-hand.png")
         finally:
             browser.close()
             lab.stop()
@@ -97,8 +95,9 @@ def take(page: Page, lab: server.Lab, demo: Path, picture: Path) -> None:
     page.screenshot(path=picture)
 
 
-def waiting(page: Page, lab: server.Lab, root: Path, picture: Path) -> None:
+def waiting(page: Page, lab: server.Lab, demo: Path, picture: Path) -> None:
     """Make a project with a step done by hand, run it, open its terminal, and take one."""
+    root = demo.parent / "by-hand"
     Made.new(root, BY_HAND, {})
     open_lab(page, lab)
     panel = open_panel(page)

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 
@@ -49,6 +50,35 @@ def test_what_a_killed_holder_still_holds_for_a_moment_is_waited_for(tmp_path: P
     lock = RunLock(Tree(tmp_path))
     lock.acquire(WHO)
     lock.release()
+
+
+def test_a_holder_that_has_said_that_it_ends_is_waited_for(tmp_path: Path) -> None:
+    held, ends = Event(), Event()
+
+    def hold() -> None:
+        lock = RunLock(Tree(tmp_path))
+        lock.acquire(WHO)
+        held.set()
+        ends.wait()
+        lock.about_to_release()
+        held.set()
+        time.sleep(0.2)
+        lock.release()
+
+    holder = Thread(target=hold)
+    holder.start()
+    held.wait()
+    mine = RunLock(Tree(tmp_path))
+    with pytest.raises(RunInProgress, match="r1, started by Ada"):
+        mine.acquire(WHO)
+    held.clear()
+    ends.set()
+    held.wait()
+    mine.acquire(WHO | {"run_id": "r2"})
+    holder.join()
+    with pytest.raises(RunInProgress, match="r2, started by Ada"):
+        RunLock(Tree(tmp_path)).acquire(WHO)
+    mine.release()
 
 
 def test_what_goes_on_after_its_holder_was_killed_refuses_the_next(tmp_path: Path) -> None:

@@ -52,17 +52,19 @@ class Runner:
         self.root = Path(request["root"])
         self.journal = JournalWriter(folder)
         self.stopping = threading.Event()
+        self._lock = RunLock(Tree(self.root, DRAFTS))
 
     def main(self) -> int:
         """Run; return 0 when everything asked for passed."""
         self._mind_signals()
-        lock = RunLock(Tree(self.root, DRAFTS))
         try:
-            lock.acquire({"run_id": self.folder.run_id, "person": self.person, "since": now()})
+            self._lock.acquire(
+                {"run_id": self.folder.run_id, "person": self.person, "since": now()}
+            )
             try:
                 return self._under_lock()
             finally:
-                lock.release()
+                self._lock.release()
                 hand_over_local(self.root)
         except VaibifyError as error:
             return self._refuse(error)
@@ -215,6 +217,7 @@ class Runner:
             outcome = "failed"
         if self.stopping.is_set() or "interrupted" in values:
             outcome = "interrupted"
+        self._lock.about_to_release()
         self.journal.write("runComplete", outcome=outcome, steps=outcomes)
         return 0 if outcome == "passed" else 1
 

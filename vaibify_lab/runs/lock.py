@@ -16,7 +16,7 @@ from vaibify_lab.runs.processes import ProcessId
 
 LOCKS = f"{LOCAL}/locks"
 _LOCK, _HOLDER = f"{LOCKS}/run.lock", f"{LOCKS}/run.json"
-_DYING = 2.0
+_ENDING = 2.0
 
 
 class RunLock:
@@ -29,6 +29,7 @@ class RunLock:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._lock = FileLock(tree.root / _LOCK, blocking=False)
+        self._held: dict[str, object] = {}
 
     def acquire(self, holder: dict[str, object]) -> None:
         """Take the lock; no link is followed on the way to it.
@@ -49,23 +50,29 @@ class RunLock:
             raise CannotCheck(f"cannot take the run lock: {error.strerror}", where=_LOCK) from None
         if not taken:
             raise self._refusal()
-        mine = {"process": ProcessId.mine().to_json()}
-        self._tree.write(_HOLDER, jsonio.dumps(holder | mine))
+        self._held = holder | {"process": ProcessId.mine().to_json()}
+        self._tree.write(_HOLDER, jsonio.dumps(self._held))
+
+    def about_to_release(self) -> None:
+        """Let the next one wait the moment that it takes, rather than be refused."""
+        with suppress(VaibifyError):  # on a full disk it is refused
+            self._tree.write(_HOLDER, jsonio.dumps(self._held | {"ends": True}))
 
     def _take(self) -> bool:
-        """Try to take it; a holder that was killed may have threads that are still ending."""
-        until = time.monotonic() + _DYING
+        """Try to take it; the threads of a holder that was killed may still be ending."""
+        until = time.monotonic() + _ENDING
         while True:
             with suppress(Timeout):
                 self._lock.acquire()
                 return True
-            if not self._holder_is_dead() or time.monotonic() > until:
+            if not self._holder_ends() or time.monotonic() > until:
                 return False
             time.sleep(0.02)
 
-    def _holder_is_dead(self) -> bool:
-        process = ProcessId.from_json(self._holder().get("process"))
-        return process is not None and process.alive() is False
+    def _holder_ends(self) -> bool:
+        held = self._holder()
+        process = ProcessId.from_json(held.get("process"))
+        return held.get("ends") is True or (process is not None and process.alive() is False)
 
     def release(self) -> None:
         """Let go."""

@@ -99,6 +99,8 @@ def test_cells_are_run_edited_run_again_and_signed_where_they_stand(
     says(notebook, "Trend", "stale")
     says(notebook, "Figure", "stale")
     says(notebook, "Clean", "current")
+    sign = badge(notebook, "Trend").get_by_role("button", name="Sign off Trend")
+    expect(sign).to_be_disabled()  # the cell is not what the step ran
     badge(notebook, "Trend").get_by_role("button", name="Differences").click()
     expect(badge(notebook, "Trend").locator("pre")).to_contain_text("+print('again')")
     is_clean(page, ".jp-NotebookPanel .vb-Cell")

@@ -38,6 +38,12 @@ REVIEW = [
     "Review: Rerun the Open Step and Compare",
     "Review: Write a Review…",
 ]
+CELLS = [
+    "Show the Step of This Cell",
+    "Run the Step of This Cell",
+    "Sign Off the Step of This Cell…",
+    "Write Edited Cells and Run Stale Steps",
+]
 INIT = "Set Up a Project in the Open Folder"
 STOP = "Stop the Run"
 CANCEL = "Cancel the Build of the Image"
@@ -85,7 +91,7 @@ def reasons(items: Locator, label: str) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
     for item in items.all():
         text = item.locator(label).inner_text()
-        name = next(one for one in [*ALL, *REVIEW] if text.startswith(one))
+        name = next(one for one in [*ALL, *REVIEW, *CELLS] if text.startswith(one))
         said = text.removeprefix(name).strip()
         disabled = "lm-mod-disabled" in (item.get_attribute("class") or "")
         assert disabled == bool(re.fullmatch(r"\(.+\)", said)), text
@@ -192,7 +198,9 @@ def test_the_palette_for_a_researcher_and_for_a_reviewer(page: Page, lab: Lab, m
     open_lab(page, lab)
     has_state(open_panel(page), "Look", "never run")
     found = reasons(in_palette(page), label)
-    assert sorted(found) == sorted([*ALL, *REVIEW])
+    assert sorted(found) == sorted([*ALL, *REVIEW, *CELLS])
+    assert {found[one] for one in CELLS[:3]} == {"no step cell is active"}
+    assert found[CELLS[3]] == "no step cell in the notebook"
     assert {found[one] for one in REVIEW} == {"only in reviewer mode"}
     assert {found[one] for one in [*RUNS, *PROJECT, INIT, *ALWAYS]} == {None}
     page.keyboard.press("Escape")
@@ -203,7 +211,8 @@ def test_the_palette_for_a_researcher_and_for_a_reviewer(page: Page, lab: Lab, m
     has_state(panel, "Look", "never run")
     panel.get_by_role("option", name=re.compile("^Use")).click()
     found = reasons(in_palette(page), label)
-    assert {found[one] for one in [*RUNS, *PROJECT, *VOUCH, INIT, STOP]} == {"not in reviewer mode"}
+    vouching = [*RUNS, *PROJECT, *VOUCH, *CELLS[1:], INIT, STOP]
+    assert {found[one] for one in vouching} == {"not in reviewer mode"}
     assert {found[one] for one in [*REVIEW, *ALWAYS]} == {None}
     page.keyboard.press("Escape")
     choose(page, "Review: Check Everything")

@@ -138,7 +138,7 @@ function Doings(props: { shown: IShown; name: string }): JSX.Element | null {
   return (
     <span className="vb-Cell-doings">
       {button(CommandIDs.cellRun, trans.__('Run step'), run, Boolean(step && isLive(step.run)))}
-      {step && button(CommandIDs.cellSignOff, trans.__('Sign off…'), sign, false)}
+      {step && button(CommandIDs.cellSignOff, trans.__('Sign off…'), sign, cell.state !== 'same')}
     </span>
   );
 }

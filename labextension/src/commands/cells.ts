@@ -1,14 +1,13 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
-import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { Book } from '../cells/book';
 import { isEdited, type IShown } from '../cells/standing';
 import { CommandIDs } from '../ids';
 import type { IVaibify } from '../tokens';
+import { offer, type Args } from './offer';
 import { told } from './told';
 
-const NUMBER = { type: 'object', properties: { number: { type: 'number' } } } as const;
-const NONE = { type: 'object', properties: {} } as const;
+const NUMBER = { number: { type: 'number' } } as const;
 
 /** What a person asks for at a cell: that of a number, else the active one. */
 export function addCellCommands(
@@ -17,23 +16,28 @@ export function addCellCommands(
   trans: TranslationBundle,
   current: () => Book | null
 ): void {
-  const shown = (args: ReadonlyPartialJSONObject): IShown | null =>
+  const shown = (args: Args): IShown | null =>
     current()?.at(typeof args.number === 'number' ? args.number : null) ?? null;
-  const mine = (): boolean => current() !== null && !model.reviewing.value;
-  commands.addCommand(CommandIDs.cellStep, {
+  const noCell = (args: Args): string | null =>
+    shown(args)?.cell.slug ? null : trans.__('no step cell is active');
+  const noStep = (args: Args): string | null =>
+    noCell(args) ?? (shown(args)?.step ? null : trans.__('there is no such step yet'));
+  const reviewing = (): string | null =>
+    model.reviewing.value ? trans.__('not in reviewer mode') : null;
+  offer(commands, CommandIDs.cellStep, {
     label: trans.__('Show the Step of This Cell'),
-    describedBy: { args: NUMBER },
-    isEnabled: args => Boolean(shown(args)?.step),
+    properties: NUMBER,
+    hindrance: noStep,
     execute: async args => {
       open(model, current());
       model.step.set(shown(args)?.step?.slug ?? null);
       await commands.execute(CommandIDs.open);
     }
   });
-  commands.addCommand(CommandIDs.cellRun, {
+  offer(commands, CommandIDs.cellRun, {
     label: trans.__('Run the Step of This Cell'),
-    describedBy: { args: NUMBER },
-    isEnabled: args => mine() && Boolean(shown(args)?.cell.slug),
+    properties: NUMBER,
+    hindrance: args => reviewing() ?? noCell(args),
     execute: async args => {
       const { cell } = shown(args) ?? {};
       const book = current();
@@ -45,10 +49,10 @@ export function addCellCommands(
       }
     }
   });
-  commands.addCommand(CommandIDs.cellsRunStale, {
+  offer(commands, CommandIDs.cellsRunStale, {
     label: trans.__('Write Edited Cells and Run Stale Steps'),
-    describedBy: { args: NONE },
-    isEnabled: () => mine() && Boolean(current()?.cells.length),
+    hindrance: () =>
+      reviewing() ?? (current()?.cells.length ? null : trans.__('no step cell in the notebook')),
     execute: async () => {
       const book = current();
       if (book && (await written(book, model, trans, () => true))) {
@@ -56,15 +60,20 @@ export function addCellCommands(
       }
     }
   });
-  commands.addCommand(CommandIDs.cellSignOff, {
+  offer(commands, CommandIDs.cellSignOff, {
     label: trans.__('Sign Off the Step of This Cell…'),
-    describedBy: { args: NUMBER },
-    isEnabled: args => mine() && Boolean(shown(args)?.step),
+    properties: NUMBER,
+    hindrance: args => reviewing() ?? noStep(args) ?? unlike(shown(args), trans),
     execute: async args => {
       open(model, current());
       await commands.execute(CommandIDs.signOff, { step: shown(args)?.step?.slug ?? '' });
     }
   });
+}
+
+/** That what the cell says is not what the step ran: nobody signs off the one for the other. */
+function unlike(shown: IShown | null, trans: TranslationBundle): string | null {
+  return shown?.cell.state === 'same' ? null : trans.__('the cell differs from its step');
 }
 
 function open(model: IVaibify, book: Book | null): void {

@@ -142,12 +142,14 @@ class RealHistories(Histories):
 
     @rule(slug=slugs)
     def test(self, slug: str) -> None:
-        step = self.chronicle.steps()[slug]
+        """Test a step, and first those above it that are not current."""
         ran = run_here(self.made, slug, tier="plain", tests_only=True)
-        said = {event["category"]: event["outcome"] == "passed" for event in ran.of("tests")}
-        if said:
-            seen = self.chronicle.seen_by_tests(step)
-            self.chronicle.note("test_markers", slug, Examined(said, step.tests, seen))
+        for one, step in self.chronicle.steps().items():
+            tested = ran.of("tests", one)
+            said = {event["category"]: event["outcome"] == "passed" for event in tested}
+            if said:
+                seen = self.chronicle.seen_by_tests(step)
+                self.chronicle.note("test_markers", one, Examined(said, step.tests, seen))
 
 
 def said(reports: Mapping[str, StepReport]) -> dict[str, Truth]:

@@ -18,6 +18,7 @@ _BUILTIN = frozenset(dir(builtins)) | {
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 LONGEST = 512 * 1024  # parsing holds the interpreter for up to ten seconds a megabyte
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Assert, ast.Raise, ast.Delete)
@@ -51,7 +52,7 @@ def _tree(code: str) -> ast.Module:
 
 
 def _free(tree: ast.Module) -> dict[str, None]:
-    made_by = [frozenset(_made(statement)) for statement in tree.body]
+    made_by = [frozenset(_made(ast.Module([one], []))) for one in tree.body]
     made_in_all = frozenset().union(*made_by)
     found: dict[str, None] = {}
     if "*" in made_in_all:
@@ -72,8 +73,8 @@ def _names_on_the_way(statement: ast.stmt) -> bool:
 
 
 def _made(tree: ast.AST) -> Iterator[str]:
-    """Yield every name that the code binds, whatever the scope, and so never one too few."""
-    for node in ast.walk(tree):
+    """Yield every name that the code binds in its own scope, and so never one too few."""
+    for node in _of_one_scope(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -86,6 +87,20 @@ def _made(tree: ast.AST) -> Iterator[str]:
             yield node.rest
         elif isinstance(node, ast.Global):
             yield from node.names
+
+
+def _of_one_scope(tree: ast.AST) -> Iterator[ast.AST]:
+    """Walk over a tree, into functions and classes below it only for what they say is global."""
+    pending: list[ast.AST] = [tree]
+    while pending:
+        node = pending.pop()
+        yield node
+        inside: list[ast.AST] = []
+        if node is not tree and isinstance(node, _DEFINITIONS):
+            inside = [*node.body]
+        shared = (one for part in inside for one in ast.walk(part))
+        pending += [one for one in shared if isinstance(one, ast.Global)]
+        pending += [one for one in ast.iter_child_nodes(node) if one not in inside]
 
 
 def _used(node: ast.AST, local: frozenset[str], later: bool = False) -> Iterator[tuple[str, bool]]:

@@ -66,7 +66,8 @@ def alone(tmp_path: Path, text: str) -> tuple[int, str]:
         timeout=120,
         check=False,
     )
-    return done.returncode, (done.stderr.splitlines() or [""])[-1]
+    lines = [one for one in done.stderr.splitlines() if "signaler.cpp" not in one]
+    return done.returncode, (lines or [""])[-1]  # libzmq, in a kernel that is shut down, at times
 
 
 @pytest.mark.parametrize(

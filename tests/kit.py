@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vaibify_lab.core.report import StepReport
+from vaibify_lab.demo import write_demo
 from vaibify_lab.project import Project
 from vaibify_lab.runs.options import RunOptions
 
@@ -78,6 +79,14 @@ def git(root: Path, *args: str) -> str:
     return done.stdout
 
 
+def new_repository(root: Path) -> None:
+    """Begin a repository of somebody's."""
+    root.mkdir(parents=True, exist_ok=True)
+    git(root, "init", "-q", "-b", "main")
+    git(root, "config", "user.name", "Ada Test")
+    git(root, "config", "user.email", "ada@example.org")
+
+
 class Made:
     """A project on disk."""
 
@@ -93,16 +102,22 @@ class Made:
         **top: Any,
     ) -> Made:
         """Make a repository with one commit."""
-        root.mkdir(parents=True, exist_ok=True)
-        git(root, "init", "-q", "-b", "main")
-        git(root, "config", "user.name", "Ada Test")
-        git(root, "config", "user.email", "ada@example.org")
+        new_repository(root)
         made = cls(root)
         made.write(".vaibify/.gitignore", "local/\n")
         made.workflow(steps, **top)
         for path, content in files.items():
             made.write(path, content)
         made.commit("start")
+        return made
+
+    @classmethod
+    def demo_in_cells(cls, root: Path) -> Made:
+        """Make the demo whose steps are cells of a notebook, with one commit."""
+        write_demo(root, notebook=True)
+        new_repository(root)
+        made = cls(root)
+        made.commit("the demo")
         return made
 
     def workflow(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from tests.apps.front import vaibify
 from tests.kit import Made, git
@@ -32,7 +33,11 @@ def stored(*cells: str, **changes: str) -> str:
     } | changes
     made = []
     for count, source in enumerate(cells, 1):
-        output = {"output_type": "stream", "name": "stdout", "text": given.get(source, "")}
+        output: dict[str, Any] = {
+            "output_type": "stream",
+            "name": "stdout",
+            "text": given.get(source, ""),
+        }
         if not source.endswith("print(x)"):
             data = {"text/plain": given.get(source, "")}
             output = {
@@ -40,7 +45,7 @@ def stored(*cells: str, **changes: str) -> str:
                 "data": data,
                 "metadata": {},
                 "execution_count": count,
-            }  # type: ignore[dict-item]
+            }
         made.append(code(source, outputs=[output], execution_count=count + 4))
     return book(*made)
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.contained.conftest import image  # noqa: F401  fixture
-from tests.containers import client, engine_room  # noqa: F401  fixtures
+from tests.contained.conftest import image as image
+from tests.containers import client as client
+from tests.containers import engine_room as engine_room
 
 from .ground import CONTAINERS, GROUNDS, Ground
 

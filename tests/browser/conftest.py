@@ -12,8 +12,12 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser import server
 from tests.browser.screen import fresh_page
-from tests.contained.conftest import image  # noqa: F401  a fixture
-from tests.containers import bare, client, engine_room, registry, unique  # noqa: F401  fixtures
+from tests.contained.conftest import image as image
+from tests.containers import bare as bare
+from tests.containers import client as client
+from tests.containers import engine_room as engine_room
+from tests.containers import registry as registry
+from tests.containers import unique as unique
 
 expect.set_options(timeout=60_000)  # the machine is shared
 

@@ -12,7 +12,7 @@ from tests.browser import server
 from tests.browser.axe import is_clean_in_every_theme
 from tests.browser.screen import has_state, open_lab, open_panel, told
 from tests.browser.server import Lab
-from tests.kit import CHAIN, CHAIN_FILES, DIAMOND, Made, git
+from tests.kit import CHAIN, CHAIN_FILES, DIAMOND, Made, new_repository
 
 
 def test_an_empty_folder_becomes_a_project_that_is_run_archived_and_verified(
@@ -24,9 +24,7 @@ def test_an_empty_folder_becomes_a_project_that_is_run_archived_and_verified(
     expect(panel).to_contain_text("is in no git repository")
     expect(panel.locator("pre")).to_have_text("git init")
     is_clean_in_every_theme(page, "#vaibify-panel")
-    git(lab.root, "init", "-q", "-b", "main")
-    git(lab.root, "config", "user.name", "Ada Test")
-    git(lab.root, "config", "user.email", "ada@example.org")
+    new_repository(lab.root)
     expect(panel).to_contain_text("has no workflow")
     is_clean_in_every_theme(page, "#vaibify-panel")
     panel.get_by_role("button", name="Set up a project here").click()

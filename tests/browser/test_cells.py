@@ -14,8 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser import server
 from tests.browser.screen import has_state, open_lab, open_panel, told
 from tests.browser.test_access import is_clean
-from tests.kit import Made, git
-from vaibify_lab.demo import write_demo
+from tests.kit import Made
 
 STEPS = ("Clean", "Trend", "Figure")
 NEW = "no such step yet"
@@ -33,12 +32,7 @@ def lab(home: Path, tmp_path: Path) -> Iterator[server.Lab]:
     """JupyterLab on a folder with the demo whose steps are cells; no container engine."""
     root = tmp_path / "root"
     root.mkdir()
-    made = Made(root / "co2")
-    write_demo(made.root, notebook=True)
-    git(made.root, "init", "-q", "-b", "main")
-    git(made.root, "config", "user.name", "Ada Test")
-    git(made.root, "config", "user.email", "ada@example.org")
-    made.commit("the demo")
+    Made.demo_in_cells(root / "co2")
     lab = server.start(home, root, variables=server.NO_ENGINE)
     yield lab
     lab.stop()

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from vaibify_lab.engines.local.bubblewrap import seen_at
 from vaibify_lab.engines.local.engine import LocalEngine
 
 from .conftest import Lab
 
 EVIL = "echo evil > "
 LIBC = "import ctypes, os, sys; c = ctypes.CDLL(None, use_errno=True); "
+SEEN = seen_at("project")
 FAIL = "sys.exit(os.strerror(ctypes.get_errno()) if r else 0)"
 ATTACKS = {
     "write a hook": f"{EVIL}.git/hooks/post-checkout",
@@ -44,7 +46,7 @@ ATTACKS = {
     " && echo evil > .git/hooks/x'",
     "a user namespace, bind": "unshare -Urm sh -c 'mkdir -p /tmp/z"
     " && mount --bind /workspace/project /tmp/z && echo evil > /tmp/z/.git/hooks/x'",
-    "through init's root": f"{EVIL}/proc/1/root/workspace/project/.git/hooks/x",
+    "through init's root": f"{EVIL}/proc/1/root{SEEN}/.git/hooks/x",
     "through init's working folder": f"{EVIL}/proc/1/cwd/.git/hooks/x",
     "through the host's path": f'{EVIL}"$HOST_TREE"/.git/hooks/x',
     "make a block device": "mknod /tmp/disk b 254 0 && head -c 1 /tmp/disk",

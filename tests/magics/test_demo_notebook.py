@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.apps.front import vaibify
-from tests.kit import Made, git
+from tests.kit import Made
 from tests.magics.test_kernels import command
-from vaibify_lab.demo import write_demo
 from vaibify_lab.notebooks.cells import step_magic
 from vaibify_lab.project.cells import cell_in, sources_in
 
@@ -45,12 +44,7 @@ def written(made: Made) -> dict[str, str]:
 
 
 def test_three_cells_give_the_same_records_by_every_front_door(tmp_path: Path) -> None:
-    first = Made(tmp_path / "first/co2")
-    write_demo(first.root, notebook=True)
-    git(first.root, "init", "-q", "-b", "main")
-    git(first.root, "config", "user.name", "Ada Test")
-    git(first.root, "config", "user.email", "ada@example.org")
-    first.commit("the demo")
+    first = Made.demo_in_cells(tmp_path / "first/co2")
     second, third = Made(tmp_path / "second/co2"), Made(tmp_path / "third/co2")
     for one in (second, third):
         shutil.copytree(first.root, one.root)

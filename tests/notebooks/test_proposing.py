@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.apps.front import vaibify
-from tests.kit import Made, git
+from tests.kit import Made, new_repository
 from tests.notebooks.books import book
 from vaibify_lab.files.filenames import FileReader
 from vaibify_lab.notebooks.proposing import Proposal, propose
@@ -18,7 +18,7 @@ def text(source: str) -> dict[str, Any]:
     return {"cell_type": "markdown", "source": source, "metadata": {}}
 
 
-CELLS = (
+CELLS: tuple[Any, ...] = (
     text("# Analysis"),
     "import json\nfrom pathlib import Path\nDATA = Path('..') / 'data'",
     "rows = json.loads((DATA / 'in.json').read_text())",
@@ -44,7 +44,7 @@ def test_cells_that_make_files_become_steps_with_what_they_rest_on() -> None:
         "saInputDataFiles": ["data/in.json"],
     }
     assert clean.path == "nb/cells/clean.py"
-    assert clean.script == "\n\n".join([CELLS[1], CELLS[2], CELLS[5]]) + "\n"  # type: ignore[list-item]
+    assert clean.script == "\n\n".join([CELLS[1], CELLS[2], CELLS[5]]) + "\n"
     assert plot.step == {
         "sName": "Plot it",
         "sDirectory": "nb",
@@ -102,10 +102,7 @@ except OSError:
 
 def test_a_notebook_becomes_a_project_that_runs(tmp_path: Path) -> None:
     root = tmp_path / "p"
-    root.mkdir()
-    git(root, "init", "-q", "-b", "main")
-    git(root, "config", "user.name", "Ada Test")
-    git(root, "config", "user.email", "ada@example.org")
+    new_repository(root)
     made = Made(root)
     made.write("nb/a.ipynb", book(*CELLS))
     made.write("data/in.json", "[1, -2, 3]")

@@ -13,6 +13,7 @@ from tests.server.client import Client
 
 MAY = {"container", "reproductions", "reruns", "reviews", "manifest/verify", "verify"}
 MAY |= {"runs/x", "jobs/x"}
+ASK = {"cells", "cells/proposal"}  # by POST, for an editor's text is too long for an address
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ async def test_nothing_is_recorded(client: Client, made: Made) -> None:
     bodies = {"init": {"contents": "co2"}, "steps/make/sign-offs": sign}
     for one in ADDRESSES:
         what = one.address.removeprefix("projects/{id}/")
-        if one.action == "read" or what in MAY:
+        if one.method == "GET" or what in MAY or (one.method == "POST" and what in ASK):
             continue
         body = bodies.get(what, {})
         asked = await client.ask(one.method, one.address.format(id=identity), body)

@@ -14,6 +14,8 @@ LONGEST_COMPONENT = 255
 LONGEST_PATH = 4096
 MOST_PARTS = 128
 PROTECTED = (".git", ".vaibify")
+# The same for everybody, or private to a step: devices, programs of the system, /tmp, the project.
+COMMON = tuple(f"/{one}/" for one in ["bin", "dev", "proc", "sys", "tmp", "usr", "workspace"])
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x80-\x9f\u2028\u2029]")
 _LONE = re.compile("[\ud800-\udfff]")  # a byte that is not UTF-8, as Python keeps it
 _PLAIN = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.+=@, -]*/)*[A-Za-z0-9_][A-Za-z0-9_.+=@, -]*/?")

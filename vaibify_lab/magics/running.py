@@ -62,7 +62,8 @@ def run_cell(here: Here, line: str, body: str) -> None:
     VaibifyError
     """
     if not {"--help", "-h"}.isdisjoint(words_of(line)) or words_of(line) == [SUBCOMMAND]:
-        print(usage())  # noqa: T201
+        for text in usage().splitlines():
+            CellScreen().line(text)
         return
     cell = read_cell(line, body)
     project = Project(Path.cwd(), cell.line.workflow)

@@ -7,7 +7,7 @@ import io
 import sys
 from typing import TextIO, cast
 
-from vaibify_lab.apps.screen import Screen
+from vaibify_lab.apps.screen import Colour, Screen
 
 _MOST = 2**20  # more than that of one run makes a notebook heavy
 _LAST = 8 * 1024
@@ -39,7 +39,7 @@ class CellScreen(Screen):
             self._hidden += len(rest)
             self._kept = (self._kept + rest)[-_LAST:]
 
-    def line(self, text: str = "", *, hang: int = 0, colour: object = None) -> None:
+    def line(self, text: str = "", *, hang: int = 0, colour: Colour | None = None) -> None:
         """Say one line; what was held back of a step's output comes first, its end alone."""
         hidden, kept = self._hidden - len(self._kept), self._kept
         self._hidden, self._kept = 0, b""
@@ -47,7 +47,7 @@ class CellScreen(Screen):
             super().line(f"... {hidden} bytes not shown here: %vaibify log")
         if kept:
             super().output(kept)
-        super().line(text, hang=hang, colour=colour)  # type: ignore[arg-type]
+        super().line(text, hang=hang, colour=colour)
 
     def complain(self, text: str) -> None:
         """Keep it for the cell's error; one before it is said."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -17,6 +17,7 @@ from vaibify_lab.core.report import StepReport
 from vaibify_lab.files.factstore import FactStore
 from vaibify_lab.project import Project
 
+_display: Callable[..., object] = display  # IPython gives it no types
 _MOST_BYTES = 5 * 2**20
 _MOST_PLOTS = 20
 _PICTURES = {
@@ -105,7 +106,7 @@ def show(project: Project, slug: str, before: Mapping[str, str], *, passed: bool
     after = outputs_of(project, slug) if passed else {}
     changes = {path: _became(before.get(path), sha256) for path, sha256 in after.items()}
     changes |= {path: "no longer written" for path in before if passed and path not in after}
-    display(StepView(report, changes))  # type: ignore[no-untyped-call]
+    _display(StepView(report, changes))
     plots = look.workflow.by_slug[slug].made_among(after)
     wanted = look.workflow.by_slug[slug].plot_files
     for path in [one for one in plots if _is_of(one, wanted)][:_MOST_PLOTS] if passed else ():
@@ -135,7 +136,7 @@ def _show_plot(project: Project, path: str) -> None:
             is_text = kind.endswith("xml")
             text = data.decode("utf-8", "replace") if is_text else base64.b64encode(data).decode()
             bundle[kind] = text
-    display(bundle, raw=True)  # type: ignore[no-untyped-call]
+    _display(bundle, raw=True)
 
 
 def _sign(state: str) -> str:

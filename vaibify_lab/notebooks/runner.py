@@ -101,7 +101,7 @@ def read(path):
                 cell.pop("id", None)  # drawn by chance
         give_ids(book)
         nbformat.validate(book)
-    except Exception as error:
+    except Exception as error:  # whatever a damaged notebook makes these raise
         said = str(error).strip().split("\n")[0][:200]
         raise Failed(f"{path} is no notebook that can be read: {said}") from None
     return book

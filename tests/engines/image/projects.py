@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.kit import Made, git
+from tests.kit import Made, git, new_repository
 from vaibify_lab.runs.image_inputs import BuildAsked
 from vaibify_lab.runs.imaging import BuildReport, build_project
 from vaibify_lab.runs.opened import Opened
@@ -44,10 +44,7 @@ def build(made: Made, client: Any, said: list[str] | None = None, **asked: Any) 
 
 def library(root: Path, name: str = "mylib", answer: str = "1") -> Path:
     """Make a repository that holds a small Python package; its build needs no index."""
-    root.mkdir(parents=True)
-    git(root, "init", "-q", "-b", "main")
-    git(root, "config", "user.name", "Ada Test")
-    git(root, "config", "user.email", "ada@example.org")
+    new_repository(root)
     (root / "pyproject.toml").write_text(
         '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
         f'[project]\nname = "{name}"\nversion = "1.0"\n'

@@ -8,16 +8,16 @@ import re
 from collections.abc import Iterator, Mapping
 
 from vaibify_lab.core.finding import Finding
-from vaibify_lab.core.paths import shown
+from vaibify_lab.core.paths import COMMON, shown
 from vaibify_lab.files.filenames import FileReader, FileUse
 from vaibify_lab.notebooks.foretell.telling import Around, CodeCell, Telling
 
 _SHELLS = frozenset({"bash", "sh", "script", "system", "sx", "!"})
 _WRITTEN = re.compile(r"^%%(?:writefile|file)\s+(?:-a\s+)?(\S+)", re.MULTILINE)
 _URL = re.compile(r"(?:https?|ftp|s3|gs)://", re.IGNORECASE)
-_HOME = re.compile(r"~|/home/|/Users/|/root/|[A-Za-z]:[\\/]")
+_HOME = re.compile(r"~|[A-Za-z]:[\\/]")
+_SHARED = (*COMMON, "/etc/")  # whose files every system has, if not with the same text
 _ABSOLUTE = re.compile(r"/[^/\s]+/")
-_SHARED = ("/dev/", "/proc/", "/sys/", "/tmp/", "/usr/", "/etc/", "/workspace/")  # noqa: S108
 _BRINGS_UNSEEN = re.compile(r"\b(?:wget|curl|git|unzip|tar|gunzip|gdown|kaggle|cp|mv|make|dvc)\b")
 _MOVES = re.compile(r"%(?:cd|run)\b")
 _CALLS_UNSEEN = frozenset(

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 from vaibify_lab.core.errors import InvalidFile
@@ -163,7 +164,7 @@ class Rules:
         """
         if not self.own:
             return ()
-        import re2  # type: ignore[import-untyped]  # few projects have any
+        re2: Any = import_module("re2")  # few projects have any, and it has no types
 
         options = re2.Options()
         options.log_errors = False
@@ -210,8 +211,9 @@ def moment(text: str) -> datetime | None:
             year = int(next(one for one in digits if len(one) == 4))
             hour, minute, second = map(int, re.findall(r"(\d\d):(\d\d):(\d\d)", text)[0])
             return datetime(year, number, day, hour, minute, second, tzinfo=UTC)
-        parts = [int(one) for one in digits[:6]]
-        return datetime(*parts, tzinfo=UTC)  # type: ignore[arg-type, misc]  # as many as there are
+        given = [int(one) for one in digits[:6]]
+        year, month_number, day, hour, minute, second = (given + [0] * 3)[:6]
+        return datetime(year, month_number, day, hour, minute, second, tzinfo=UTC)
     except (ValueError, IndexError, StopIteration, TypeError):
         return None
 

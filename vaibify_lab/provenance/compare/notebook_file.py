@@ -5,7 +5,7 @@ Formats 4.0 to 4.5 are read as they are, older ones through nbformat.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -107,9 +107,10 @@ def _upgraded(value: dict[str, Any], where: str) -> dict[str, Any]:
     """Return a notebook of format 3 as one of format 4; nothing on disk changes."""
     import nbformat  # old notebooks are few
 
+    from_dict: Callable[[Any], Any] = nbformat.from_dict  # nbformat gives them no types
+    convert: Callable[[Any, int], Any] = nbformat.convert
     try:
-        known = nbformat.from_dict(value)  # type: ignore[no-untyped-call]
-        return dict(nbformat.convert(known, _LATEST))  # type: ignore[no-untyped-call]
+        return dict(convert(from_dict(value), _LATEST))
     except Exception as error:  # whatever a broken old notebook makes it raise
         text = f"is of notebook format 3 and cannot be converted ({type(error).__name__})"
         raise InvalidFile(text, where=where, action="open it in JupyterLab and save it") from None

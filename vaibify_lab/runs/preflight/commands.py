@@ -11,7 +11,7 @@ from vaibify_lab.core import shell
 from vaibify_lab.core.commands import named_by
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
-from vaibify_lab.core.paths import is_within, shown
+from vaibify_lab.core.paths import COMMON, is_within, shown
 from vaibify_lab.runs.preflight.inspection import Inspection
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
@@ -26,9 +26,9 @@ _BUILTIN = """
     true type typeset ulimit umask unalias unset wait } case for function select
 """
 _OF_BASH = frozenset(_BUILTIN.split())
-_PERSONAL = ("/home/", "/Users/", "/root/", "/mnt/", "/media/", "/scratch/", "/Volumes/")
-# The same for everybody, or private to a step: devices, programs of the system, /tmp, the project.
-_COMMON = ("/dev/", "/bin/", "/usr/", "/proc/", "/sys/", "/tmp/", "/workspace/")  # noqa: S108
+_PERSONAL = tuple(
+    f"/{one}/" for one in ["home", "Users", "root", "mnt", "media", "scratch", "Volumes"]
+)
 _ABSOLUTE = re.compile(r"(?:/[^/\s]+)+/?")
 
 
@@ -86,7 +86,7 @@ def _is_foreign(word: str) -> bool:
         return True
     if word.startswith(_PERSONAL):
         return True
-    if not _ABSOLUTE.fullmatch(word) or word.startswith(_COMMON):
+    if not _ABSOLUTE.fullmatch(word) or word.startswith(COMMON):
         return False
     return os.path.lexists(word)  # else it may be a pattern for sed or awk
 

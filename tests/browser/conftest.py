@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 from tests.browser import server
 from tests.browser.screen import fresh_page
@@ -40,6 +40,30 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         yield browser
         browser.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Beside a failure, tell what the page and the server's log said."""
+    report = yield
+    used = getattr(item, "funcargs", {})
+    if report.when == "call" and report.failed:
+        if isinstance(page := used.get("page"), Page):
+            report.sections.append(("page", told_by(page)))
+        if isinstance(lab := used.get("lab"), server.Lab):
+            report.sections.append(("server", lab.log.read_text()[-4000:]))
+    return report
+
+
+def told_by(page: Page) -> str:
+    """Return the text of the panel, of dialogs and of what the person was told."""
+    try:
+        parts = page.locator("#vaibify-panel, .jp-Dialog, .jp-toast, .Toastify__toast").all()
+        return "\n---\n".join(part.inner_text(timeout=2000) for part in parts)
+    except Error as error:
+        return f"nothing could be read: {error}"
 
 
 @pytest.fixture

@@ -18,10 +18,15 @@ from vaibify_lab.provenance.compare.notebook_file import Cell, Notebook
 Place = Literal["committed", "not-committed", "folder", "missing", "lfs", "outside"]
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "vaibify", "debug"})
 # What IPython takes for a magic without its sign, where it is no Python.
-_AUTOMAGIC = re.compile(
-    r"^[ \t]*(?:alias|cat|cd|conda|cp|ls|mkdir|mv|pip|pwd|rm|run|time|timeit|who|whos)\b[^=(\n]*$",
-    re.MULTILINE,
-)
+_WORDS = """
+    alias autoawait autocall automagic autoreload bookmark cat cd clear colors conda config
+    connect_info cp debug dhist dirs ed edit env gui hist history ldir less lf lk ll load load_ext
+    logstart ls lsmagic lx macro magic mamba man matplotlib mkdir more mv page pdb pdef pdoc pfile
+    pinfo pip popd pprint precision prun psearch psource pushd pwd pycat pylab quickref recall
+    rehashx reload_ext rep rerun reset rm rmdir run save sc set_env sx system tb time timeit unalias
+    unload_ext uv who who_ls whos xdel xmode
+"""
+_AUTOMAGIC = re.compile(rf"^[ \t]*(?:{'|'.join(_WORDS.split())})\b[^=(\n]*$", re.MULTILINE)
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
@@ -60,22 +65,36 @@ class CodeCell:
 
 @dataclass(frozen=True)
 class Telling:
-    """A notebook and its parsed cells."""
+    """A notebook and its parsed cells, without those that a headless run passes over.
+
+    ``is_script`` says that it stands for a script, which has no cells to name.
+    """
 
     path: str
     notebook: Notebook
     cells: tuple[CodeCell, ...] = field(default=())
+    is_script: bool = False
 
     @classmethod
     def of(cls, path: str, notebook: Notebook) -> Telling:
         """Parse a notebook's cells."""
-        return cls(path, notebook, tuple(_code_cell(one) for one in notebook.code))
+        run = [one for one in notebook.code if not one.is_skipped]
+        return cls(path, notebook, tuple(_code_cell(one) for one in run))
+
+    @classmethod
+    def of_script(cls, path: str, source: str) -> Telling:
+        """Parse a step cell's script."""
+        cell = Cell(1, "code", source)
+        return cls(path, Notebook((cell,)), (_code_cell(cell),), is_script=True)
 
     def finding(
         self, level: Level, code: str, number: int | None, text: str, action: str | None = None
     ) -> Finding:
-        """Return a finding about a cell, or the notebook."""
-        where = f"{self.path} cell {number}" if number is not None else self.path
+        """Return a finding about a cell, or the notebook; no error where a cell may raise one."""
+        is_of_cell = number is not None and not self.is_script
+        where = f"{self.path} cell {number}" if is_of_cell else self.path
+        if any(one.number == number and one.cell.may_fail for one in self.cells):
+            level = "warning"
         return Finding(level, code, f"{where}: {text}", None, self.path, action)
 
 

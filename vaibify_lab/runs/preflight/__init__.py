@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.runs.preflight.commands import command_findings
 from vaibify_lab.runs.preflight.files import file_findings, ignored_outputs
+from vaibify_lab.runs.preflight.foretold import foretold_findings
 from vaibify_lab.runs.preflight.inspection import EngineFacts, Inspection, facts_of_local
 from vaibify_lab.runs.preflight.locked import lock_findings
 from vaibify_lab.runs.preflight.modules import module_findings
@@ -35,6 +36,7 @@ def preflight(inspection: Inspection, slugs: Sequence[str]) -> list[Finding]:
         found += file_findings(inspection, step, planned)
         found += command_findings(inspection, step)
         found += module_findings(inspection, step)
+        found += foretold_findings(inspection, step)
     found += ignored_outputs(inspection, steps)
     return sorted(dict.fromkeys(found), key=lambda one: one.level != "error")
 

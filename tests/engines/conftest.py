@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable
@@ -33,6 +34,11 @@ def plain(ended: Ended | None) -> Ended | None:
     if ended is None:
         return None
     return replace(ended, detail=ended.detail.removesuffix(OTHERS).removesuffix("; "))
+
+
+def supervisor_of(state: Path) -> int:
+    """Return the process that watches a step, as it recorded itself."""
+    return int(json.loads((state / "supervisor.json").read_bytes())["pid"])
 
 
 def running(token: str) -> list[int]:

@@ -20,7 +20,7 @@ from vaibify_lab.engines.base import Ended
 from vaibify_lab.engines.local import processes, start
 from vaibify_lab.engines.local.engine import LocalEngine
 
-from .conftest import Lab, plain, running, wait_for
+from .conftest import Lab, plain, running, supervisor_of, wait_for
 
 STARTER = """
 import sys, time
@@ -44,7 +44,7 @@ def end(*_):
     time.sleep(0.3)  # the step is ready, and waits
     {how}
 notes.record = end
-start.main(os.path.abspath(sys.argv[1]))
+start.main()
 """
 
 
@@ -120,7 +120,7 @@ def test_supervisor_killed_is_lost_not_failed(lab: Lab) -> None:
     code = "import os, time; os.fork() or os.setsid(); time.sleep(600)"
     handle, state = lab.launch(f"python -c '{code}' {token} & wait")
     wait_for(lambda: len(running(token)) >= 2)
-    os.kill(json.loads((state / "supervisor.json").read_bytes())["pid"], signal.SIGKILL)
+    os.kill(supervisor_of(state), signal.SIGKILL)
     ended = wait_for(handle.poll)
     assert (ended.returncode, ended.lost, ended.stopped) == (None, True, False)
     assert "supervisor was killed" in ended.detail
@@ -177,7 +177,7 @@ def test_what_left_its_session_and_its_output_is_killed_with_the_rest(bare: Lab)
     _, state = bare.launch(f"{hidden}; sleep 600")
     wait_for(lambda: running(token))
     scratch = state.with_name(f"{state.name}.scratch")
-    os.kill(json.loads((state / "supervisor.json").read_bytes())["pid"], signal.SIGKILL)
+    os.kill(supervisor_of(state), signal.SIGKILL)
     found = wait_for(lambda: bare.engine.find(state))
     ended = wait_for(found.poll)
     assert (ended.lost, ended.leftover_processes > 0) == (True, True)
@@ -196,7 +196,6 @@ def test_a_step_whose_supervisor_ends_before_it_let_it_begin_never_begins(
     monkeypatch.setattr(start, "__file__", str(script))
     with pytest.raises(ToolFailed, match="supervisor did not start"):
         lab.launch(f"touch out/begun; exec -a {token} sleep 600")
-    wait_for(lambda: not running(str(script)))
     time.sleep(0.3)
     assert (running(token), os.listdir(lab.tree / "out")) == ([], [])
 

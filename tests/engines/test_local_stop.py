@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import time
@@ -13,7 +12,7 @@ import pytest
 
 from vaibify_lab.engines.base import bash_script
 
-from .conftest import Lab, running, wait_for
+from .conftest import Lab, running, supervisor_of, wait_for
 
 # Children that leave the process group, the session, their parent, and hear no SIGTERM.
 FAMILY = """
@@ -156,7 +155,7 @@ def test_a_signal_alone_is_enough(lab: Lab) -> None:
     """As at the machine's shutdown."""
     handle, state = lab.launch("touch out/begun; sleep 600")
     wait_for((lab.tree / "out/begun").exists)
-    os.kill(json.loads((state / "supervisor.json").read_bytes())["pid"], signal.SIGTERM)
+    os.kill(supervisor_of(state), signal.SIGTERM)
     ended = wait_for(handle.poll)
     assert ended.stopped
     assert ended.returncode in LATE

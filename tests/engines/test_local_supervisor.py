@@ -89,6 +89,7 @@ def test_an_order_crosses_whole() -> None:
         directory="/x",
         tree="/t",
         writable=["", "a/b"],
+        state="/r",
         scratch="/s",
         log_limit=2**33,
         memory=5,
@@ -202,7 +203,7 @@ from vaibify_lab.engines.local.watch import Watch
 counts = iter([3, int(sys.argv[1])])
 processes.out_of_memory_kills = lambda: next(counts)
 order = Order(program=["/bin/sh", "-c", sys.argv[2]], environment={{}}, directory="/", tree="/",
-              writable=[], scratch="", log_limit=10, sandbox=[], landlock=[])
+              writable=[], state="", scratch="", log_limit=10, sandbox=[], landlock=[])
 streams = [Stream(name, 10) for name in ("stdout", "stderr")]
 child = Child(order, streams[0].entry, streams[1].entry)
 watch = Watch(child, streams, sandboxed=False)

@@ -17,7 +17,7 @@ from vaibify_lab.core.errors import NotPassed
 from vaibify_lab.engines.base import Handle
 from vaibify_lab.engines.local import processes
 
-from .conftest import Lab, plain, running, wait_for
+from .conftest import Lab, plain, running, supervisor_of, wait_for
 from .shells import SIZE, TICKING, Shell
 
 Wait = Callable[..., tuple[Handle, Path]]
@@ -136,7 +136,7 @@ def test_a_stop_lets_shells_go_and_then_ends_everything(lab: Lab, waiting: Wait,
     finish(handle)
     assert not running(f"sleep\x00{own}4")
     assert not running(f"sleep\x00{own}5")
-    assert not running(str(state))
+    assert not processes.start_time(supervisor_of(state))
     good.rest()
     bad.rest()
     assert (lab.tree / "out/bye").read_text() == "bye\n"
@@ -179,8 +179,8 @@ def test_a_paused_step_stands_still_and_goes_on_as_it_was(
 
 def states(state: Path) -> set[str]:
     """Return the states of the processes below a step's supervisor."""
-    (supervisor,) = running(str(state))
-    fields = [processes.stat_fields(pid) for pid in processes.descendants(supervisor)]
+    below = processes.descendants(supervisor_of(state))
+    fields = [processes.stat_fields(pid) for pid in below]
     return {one[0] for one in fields if one}
 
 
@@ -218,8 +218,7 @@ def test_a_supervisor_that_is_killed_takes_shells_and_their_programs_along(
     one = shell(lab, state)
     one.type(f"trap '' HUP; setsid sleep {own}1 & nohup sleep {own}2\n")
     wait_for(lambda: running(f"sleep\x00{own}1") and running(f"sleep\x00{own}2"))
-    (supervisor,) = running(str(state))
-    os.kill(supervisor, signal.SIGKILL)
+    os.kill(supervisor_of(state), signal.SIGKILL)
     ended = wait_for(handle.poll)
     assert (ended.lost, ended.returncode) == (True, None)
     wait_for(lambda: not running(f"sleep\x00{own}1") and not running(f"sleep\x00{own}2"))

@@ -250,5 +250,5 @@ SCENES = {
 SCENES |= {
     name: Scene(name, changed, run_of(tier=tier), run, _LAST, depth)
     for tier in ("bwrap", "landlock", "plain")
-    for depth, name in enumerate((f"{tier}-starter", f"{tier}-supervisor", f"{tier}-step"))
+    for depth, name in ((0, f"{tier}-starter"), (2, f"{tier}-supervisor"), (3, f"{tier}-step"))
 }

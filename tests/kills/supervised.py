@@ -1,11 +1,11 @@
-"""A step's supervisor that meets a fault: the first one of a run, not those after it."""
+"""A step's supervisor that meets a fault: one of the first Python that a run starts for them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from tests.kills.apart import Work
-from vaibify_lab.engines.local import engine, start
+from vaibify_lab.engines.local import start, starter
 
 # It must be called as the real one is, or nobody would take it for a supervisor.
 PROGRAM = """\
@@ -36,14 +36,14 @@ if not os.fstat(met).st_size:
     fault = InOne({nth}, error, lasting)
     fault.said = lambda what: write(met, f"FAULT at {{what}}\\n".encode())
     fault.install()
-start.main(os.path.abspath(sys.argv[1]))
+start.main()
 """
 
 
 def with_fault(work: Work, place: Path, depth: int, mode: str, nth: int) -> Work:
     """Return work in which the first supervisor meets a fault.
 
-    ``depth`` says which process: 0 its starter, 1 itself, 2 the step's before it is one.
+    ``depth`` says which process: 0 the starter, 2 the supervisor, 3 the step's before it is one.
     """
     script = place / "engines" / "local" / "start.py"
     script.parent.mkdir(parents=True)
@@ -53,8 +53,8 @@ def with_fault(work: Work, place: Path, depth: int, mode: str, nth: int) -> Work
 
     def run() -> int:
         fake = type(start)("start")
-        fake.__file__ = str(script)
-        engine.start = fake  # type: ignore[attr-defined]
+        fake.__dict__.update(vars(start), __file__=str(script))
+        starter.start = fake  # type: ignore[attr-defined]
         return work()
 
     return run

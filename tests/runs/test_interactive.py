@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.engines.conftest import running
+from tests.engines.conftest import supervisor_of
 from tests.engines.shells import SIZE, Shell
 from tests.kit import Made, git
 from tests.runs.here import TIERS, by_hand, record, run_here, step
@@ -271,8 +271,7 @@ def test_a_supervisor_that_is_killed_is_an_engine_that_was_lost(
     folder = begin(made, tier="plain")
     shell(made)
     state = folder.step("look") / "attempt-1"
-    for pid in running(str(state)):
-        os.kill(pid, signal.SIGKILL)
+    os.kill(supervisor_of(state), signal.SIGKILL)
     assert over(folder)["steps"]["look"] == "interrupted"
     assert record(made, "look").reason_code == "engine-lost"
 

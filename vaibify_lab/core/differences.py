@@ -32,7 +32,7 @@ def since(step: Step, passed: RunRecord, workflow: Workflow, world: World) -> It
     elif passed.done_by is not None and not step.interactive:
         yield Reason("now-automatic", "its last run was done by a person, and now it is not")
     code = world.code.get(step.slug, ())
-    yield from of_files("code", code, passed.pins.code, world)
+    yield from of_files("code", code, code_pins(step, passed, world), world)
     yield from of_files("input", world.inputs(step), passed.pins.inputs, world)
     # an output that was withdrawn since is nobody's
     made = {path: passed.pins.outputs[path] for path in step.made_among(passed.pins.outputs)}
@@ -41,6 +41,19 @@ def since(step: Step, passed: RunRecord, workflow: Workflow, world: World) -> It
         if folder in world.folder_faults:
             yield Reason("folder-unusable", world.folder_faults[folder], folder)
     yield from _of_environment(step, passed, workflow, world)
+
+
+def code_pins(step: Step, passed: RunRecord, world: World) -> Mapping[str, str]:
+    """Return the hashes that stand for the code that ran.
+
+    Those of the run, and for a notebook that was saved again since, while what runs in it stayed
+    the same, that of its bytes now.
+    """
+    path, now = step.notebook, world.notebooks.get(step.slug)
+    if path is None or now is None or now != passed.notebook or path not in passed.pins.code:
+        return passed.pins.code
+    sha256 = world.state(path).sha256
+    return passed.pins.code if sha256 is None else {**passed.pins.code, path: sha256}
 
 
 def of_files(

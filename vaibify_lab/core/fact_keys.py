@@ -53,6 +53,7 @@ _RECORD_KEYS: dict[str, Kind] = {
     "sealed": Flag(),
     "plot_only": Flag(),
     "done_by": Either((_SHORT,), null=True),
+    "notebook": Either((_HASH,), null=True),
     "seed": Either((Number(0, 2**64, whole=True),), null=True),
     "source_date_epoch": Either((Number(0, 1e12, whole=True),), null=True),
     "host": Mapped(_SHORT),

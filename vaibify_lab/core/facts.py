@@ -33,8 +33,9 @@ class RunRecord:
     ``reason_code`` and ``reason`` say why it did not pass. ``commands`` are as declared (root
     and cores symbolic), ``commands_run`` as the shell got them. ``image`` is the config digest
     of the image it ran in, ``lock`` the SHA-256 of requirements.lock its packages came from;
-    None where there was none. ``done_by`` names the person who said that a step done by hand
-    was done. ``undeclared_writes`` are files of the repository that it wrote and no step
+    None where there was none. ``notebook`` is a digest of what ran of the step's notebook: one that
+    was merely saved again has the same. ``done_by`` names the person who said that a step done by
+    hand was done. ``undeclared_writes`` are files of the repository that it wrote and no step
     declares. ``acknowledged`` is when somebody marked its bad end as seen; in the file it names
     the run, so that it is about no other when git merges two records. ``last_passed`` is the
     last record that passed, when this one did not.
@@ -65,6 +66,7 @@ class RunRecord:
     sealed: bool = False
     plot_only: bool = False
     done_by: str | None = None
+    notebook: str | None = None
     seed: int | None = None
     source_date_epoch: int | None = None
     host: Mapping[str, str] = field(default_factory=dict)

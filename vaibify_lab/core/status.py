@@ -173,6 +173,10 @@ class _Look:
             yield Reason("not-in-container", "ran in a sandbox, not in a container")
         if passed.done_by is not None:
             yield Reason("done-by-hand", f"done by a person, {passed.done_by}")
+        if differences.code_pins(self.step, passed, self.world) != passed.pins.code:
+            book = self.step.notebook or ""
+            text = f"{shown(book)} was saved again since; what runs in it is the same"
+            yield Reason("notebook-saved", text, book)
         if passed.cached_from:
             yield Reason("cached", f"cached from run {passed.cached_from}")
         for path in passed.undeclared_writes[:20]:

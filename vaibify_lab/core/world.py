@@ -37,6 +37,8 @@ class World:
     folder_faults : mapping of declared folder to why it cannot be listed
     code : mapping of slug to the code files its scripts reach, sorted
     test_files : mapping of slug to the files its test commands name, with conftest.py above them
+    notebooks : mapping of slug to a digest of what its notebook runs
+        Of those alone that differ from what a run pinned.
     image, lock : config digest pinned by environment.json, SHA-256 of requirements.lock; or None
     environment_fault : why environment.json cannot be believed ("" when it can)
     live : mapping of slug to what a journal says
@@ -48,6 +50,7 @@ class World:
     folder_faults: Mapping[str, str] = field(default_factory=dict)
     code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     test_files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    notebooks: Mapping[str, str] = field(default_factory=dict)
     image: str | None = None
     lock: str | None = None
     network_isolation: bool = False

@@ -146,9 +146,7 @@ def run(book):
         if len(private) < 80 or sys.platform == "linux":
             name = f"{private}/k" if len(private) < 80 else f"@vaibify-{uuid.uuid4().hex}"
             config.KernelManager.transport, config.KernelManager.ip = "ipc", name
-        for cell in book.cells:
-            if cell.cell_type == "code":
-                cell.outputs, cell.execution_count = [], None
+        forget(book)
         replies = {}
         client = NotebookClient(
             book,
@@ -162,6 +160,17 @@ def run(book):
             ),
         )
         run_cells(client, book, replies)
+
+
+def forget(book):
+    """Take away what earlier runs left: outputs, counts, times, states of widgets."""
+    for key in ("widgets", "papermill"):
+        book.metadata.pop(key, None)
+    for cell in book.cells:
+        for key in ("execution", "ExecuteTime", "papermill"):
+            cell.metadata.pop(key, None)
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
 
 
 def kernel_for(book):

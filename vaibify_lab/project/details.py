@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from vaibify_lab.core import fact_files
-from vaibify_lab.core.facts import RunRecord, TestMarker
+from vaibify_lab.core import differences, fact_files
+from vaibify_lab.core.facts import Pins, RunRecord, TestMarker
 from vaibify_lab.core.model import Step
 from vaibify_lab.core.observed import FileState
 from vaibify_lab.files.clone import missing_from_clone
@@ -24,6 +24,7 @@ _WORDS = {
     "changing": "changed while it was read",
     "lfs-pointer": "is a git LFS pointer: its content was not fetched",
 }
+_SAVED_AGAIN = "saved again since the last passed run; what runs in it is the same"
 
 
 def step_details(opened: Opened, look: Look, step: Step) -> dict[str, Any]:
@@ -64,11 +65,13 @@ def _files(
     opened: Opened, look: Look, step: Step, passed: RunRecord | None
 ) -> dict[str, list[dict[str, Any]]]:
     world = look.world
-    pins = passed.pins if passed else None
+    pins = passed.pins if passed else Pins()
+    code = differences.code_pins(step, passed, world) if passed else {}
+    saved_again = {path for path in code if code[path] != pins.code[path]}
     groups = {
-        "inputs": (world.expand(step.inputs), pins.inputs if pins else {}),
-        "code": (world.code.get(step.slug, ()), pins.code if pins else {}),
-        "outputs": (world.outputs(step), pins.outputs if pins else {}),
+        "inputs": (world.expand(step.inputs), pins.inputs),
+        "code": (world.code.get(step.slug, ()), code),
+        "outputs": (world.outputs(step), pins.outputs),
     }
     paths = dict.fromkeys(path for found, _ in groups.values() for path in found)
     held = _in_git(opened, paths)
@@ -77,6 +80,7 @@ def _files(
         name: [
             _file(path, kinds.of(path, name), world.state(path), pinned, passed is not None)
             | {"git": held[path]}
+            | ({"text": _SAVED_AGAIN} if name == "code" and path in saved_again else {})
             for path in found
         ]
         for name, (found, pinned) in groups.items()

@@ -15,6 +15,7 @@ from vaibify_lab.files.clone_reasons import GITLINK, above, ignore_rules
 from vaibify_lab.files.git import Repository
 from vaibify_lab.files.statcache import StatCache
 from vaibify_lab.files.tree import Tree
+from vaibify_lab.runs.notebook_digests import NotebookDigests
 from vaibify_lab.runs.processes import machine_id
 from vaibify_lab.runs.project_file import ProjectFile
 from vaibify_lab.runs.reach import Folders, Reach, Scout
@@ -33,6 +34,7 @@ class Observer:
         self.cache = cache
         self.scout = Scout(tree)
         self.memory = Memory()
+        self.notebooks = NotebookDigests(tree)
 
     def seen(self, reach: Reach, facts: Facts) -> tuple[States, Blobs]:
         """Return states and git blob ids of the files that matter, or that facts speak of, now."""
@@ -42,6 +44,7 @@ class Observer:
     def world(
         self,
         reach: Reach,
+        facts: Facts,
         files: States,
         project: ProjectFile,
         live: Mapping[str, Live] | None = None,
@@ -54,6 +57,7 @@ class Observer:
             folder_faults=reach.folders.faults,
             code={slug: scan.files for slug, scan in reach.code.items()},
             test_files=reach.tests,
+            notebooks=self.notebooks.saved_again(reach.notebooks, facts, files),
             image=image,
             lock=files[LOCK].sha256,
             network_isolation=project.network_isolation,
@@ -72,8 +76,9 @@ class Observer:
         """Return what is seen of one step alone, enough to compare it with its last passed run."""
         alone = Workflow(path=workflow.path, name=workflow.name, steps=(step,))
         reach = self.scout.reach(alone)
-        files, _ = self.seen(reach, Facts(records={step.slug: record}))
-        return self.world(reach, files, project)
+        facts = Facts(records={step.slug: record})
+        files, _ = self.seen(reach, facts)
+        return self.world(reach, facts, files, project)
 
     def pinned_image(self) -> tuple[str | None, str]:
         """Return the config digest that environment.json pins, and why it cannot be believed."""

@@ -142,7 +142,7 @@ class Opened:
         facts = self._checked(workflow)
         reach = self.observer.scout.reach(workflow)
         files, blobs = self.observer.seen(reach, facts)
-        world = self.observer.world(reach, files, project, self.live(workflow))
+        world = self.observer.world(reach, facts, files, project, self.live(workflow))
         reports = self.memory.of(derive, workflow, facts, world, name=path)
         return Look(workflow, facts, reach, world, blobs, reports, project)
 

@@ -60,13 +60,15 @@ class Reach:
     """The files that matter to each step, by slug; folders are those that were listed for it.
 
     ``declared`` are outputs, inputs and what only tests refer to; ``code`` what the commands reach;
-    ``tests`` the files that decide what the tests say.
+    ``tests`` the files that decide what the tests say. ``notebooks`` are those that are run, and
+    that nothing of the step reads otherwise.
     """
 
     declared: Mapping[str, tuple[str, ...]]
     code: Mapping[str, CodeScan]
     tests: Mapping[str, tuple[str, ...]]
     folders: Folders
+    notebooks: Mapping[str, str] = field(default_factory=dict)
 
 
 class Scout:
@@ -88,12 +90,19 @@ class Scout:
             look = _Scouting(moment, self._tree, self._own)
             code = {step.slug: look.code_of(step) for step in workflow.steps}
             tests = {step.slug: look.test_files(step) for step in workflow.steps}
-        return Reach(declared, code, tests, folders)
+            books = {step.slug: look.notebook_of(step) for step in workflow.steps}
+        notebooks = {slug: path for slug, path in books.items() if path is not None}
+        return Reach(declared, code, tests, folders, notebooks)
 
     def code_of(self, step: Step) -> CodeScan:
         """Return the code that a step's commands reach, and the modules it misses."""
         with self._scanner.moment() as moment:
             return _Scouting(moment, self._tree, self._own).code_of(step)
+
+    def notebook_of(self, step: Step) -> str | None:
+        """Return the notebook of which nothing counts but what runs in it; None where all does."""
+        with self._scanner.moment() as moment:
+            return _Scouting(moment, self._tree, self._own).notebook_of(step)
 
     def test_files(self, step: Step) -> tuple[str, ...]:
         """Return the files that decide what a step's tests say."""
@@ -124,6 +133,14 @@ class _Scouting:
             own = scan if files == scan.files else dataclasses.replace(scan, files=files)
             kept = self._own[step.slug] = (step, scan, own)
         return kept[2]
+
+    def notebook_of(self, step: Step) -> str | None:
+        """Return the notebook that is run, unless the step reads it as a file as well."""
+        path = step.notebook
+        if path is None or step.interactive or path in (step.declared_scripts or ()):
+            return None
+        named = self._moment.named(step.commands, step.directory)
+        return None if path in named.scripts or path in named.mentioned else path
 
     def test_files(self, step: Step) -> tuple[str, ...]:
         """Return the test files of a step.

@@ -25,6 +25,7 @@ class Attempt:
     dirty: tuple[str, ...] = ()
     sealed: bool = False
     done_by: str | None = None
+    notebook: str | None = None
 
 
 def record_of(
@@ -65,6 +66,7 @@ def record_of(
         sealed=passed and attempt.sealed,
         plot_only=context.options.plot_only,
         done_by=attempt.done_by,
+        notebook=attempt.notebook,
         seed=seed_of(context.workflow, step, verdict.pins.inputs),
         source_date_epoch=around.epoch,
         host=around.host,

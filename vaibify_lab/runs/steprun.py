@@ -14,6 +14,7 @@ from vaibify_lab.core.errors import DiskFull, VaibifyError
 from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.fingerprint import seed_of
 from vaibify_lab.core.model import Step
+from vaibify_lab.core.observed import FileState
 from vaibify_lab.core.references import as_run
 from vaibify_lab.core.report import Reason
 from vaibify_lab.engines.base import Launch, bash_script
@@ -123,11 +124,16 @@ class StepRun:
             branch=git.branch,
             shallow=git.shallow,
             dirty=observer.dirty(list(before)),
+            notebook=self._what_runs(states),
         )
         hashes = {path: states[path].sha256 or "" for path in before}
         return Consumption(
             {path: hashes[path] for path in inputs}, {path: hashes[path] for path in code}, before
         )
+
+    def _what_runs(self, states: Mapping[str, FileState]) -> str | None:
+        path = self.context.observer.scout.notebook_of(self.step)
+        return path and self.context.observer.notebooks.of(path, states[path])
 
     def _kept(self) -> dict[str, str]:
         if not self.context.options.plot_only:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any, Literal
 
 from vaibify_lab.core import disk
-from vaibify_lab.core.errors import DiskFull, ToolFailed, ToolMissing, VaibifyError
+from vaibify_lab.core.errors import ToolMissing, VaibifyError
 from vaibify_lab.engines import vetting
 from vaibify_lab.engines.base import ON_STOP, PROMPT, Isolation, Launch
-from vaibify_lab.engines.local import bubblewrap, relay, start, terminal, tiers
+from vaibify_lab.engines.local import bubblewrap, relay, terminal, tiers
 from vaibify_lab.engines.local.environment import minimal, search_path
 from vaibify_lab.engines.local.handle import LocalHandle, Supervisor, scratch_of
-from vaibify_lab.engines.local.order import Order, dump
+from vaibify_lab.engines.local.order import Order
 from vaibify_lab.engines.local.python import PythonEnvironment, environment_for
+from vaibify_lab.engines.local.starter import Starter
 from vaibify_lab.engines.local.terminal import LocalTerminal
 from vaibify_lab.engines.scratch import remove_tree
 
@@ -52,6 +51,7 @@ class LocalEngine:
     ) -> None:
         self.tier = tiers.choose(tier)
         self.python = python or environment_for(None)
+        self._starter = Starter()
 
     @property
     def isolation(self) -> Isolation:
@@ -97,7 +97,7 @@ class LocalEngine:
         scratch = scratch_of(launch.state)
         try:
             _make(scratch)
-            record = _start_supervisor(self._order(launch, bash, scratch), launch.state)
+            record = self._starter.start(self._order(launch, bash, scratch))
         except VaibifyError:
             remove_tree(str(scratch))
             raise
@@ -145,7 +145,8 @@ class LocalEngine:
             directory=str(launch.tree / launch.directory),
             tree=str(launch.tree),
             writable=list(launch.writable),
-            scratch=str(scratch),
+            state=os.path.abspath(launch.state),
+            scratch=os.path.abspath(scratch),
             log_limit=launch.log_limit,
             memory=(launch.resources.memory_megabytes or 0) * 2**20,
             sandbox=bubblewrap.options(launch, self.python, environment, temporary)
@@ -170,23 +171,3 @@ def _make(scratch: Path) -> None:
         (scratch / "tmp" / "home").mkdir(mode=0o700, parents=True)
     except OSError as error:
         raise disk.failure(error, "no temporary folder for the step", str(scratch)) from None
-
-
-def _start_supervisor(order: Order, state: Path) -> bytes:
-    """Start it and return its record once it is written; the step begins after that."""
-    if not sys.executable:
-        raise ToolMissing("the running Python has no path of its own, so no step can be started")
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", start.__file__, str(state)],
-        input=dump(order),
-        capture_output=True,
-        env={},
-        start_new_session=True,
-        check=False,
-    )
-    if done.returncode:
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no reason given"]
-        if "No space left" in lines[-1]:
-            raise DiskFull("the step's supervisor could not start", where=str(state))
-        raise ToolFailed(f"the step's supervisor did not start: {lines[-1]}", where=str(state))
-    return done.stdout

@@ -23,6 +23,8 @@ class Order:
         Host folder beneath which ``writable`` lies.
     writable : list of str
         Repository paths; each component is opened without following links.
+    state : str
+        Folder of the supervisor's files, absolute.
     scratch : str
         Folder beside the state folder that holds the step's /tmp; removed at the end.
     log_limit : int
@@ -53,6 +55,7 @@ class Order:
         "program",
         "sandbox",
         "scratch",
+        "state",
         "terminals",
         "tree",
         "writable",
@@ -66,6 +69,7 @@ class Order:
         directory: str,
         tree: str,
         writable: list[str],
+        state: str,
         scratch: str,
         log_limit: int,
         memory: int = 0,
@@ -80,6 +84,7 @@ class Order:
         self.directory = directory
         self.tree = tree
         self.writable = writable
+        self.state = state
         self.scratch = scratch
         self.log_limit = log_limit
         self.memory = memory

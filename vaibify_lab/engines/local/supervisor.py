@@ -10,25 +10,22 @@ from __future__ import annotations
 
 import os
 
-from vaibify_lab.engines.local import processes
+from vaibify_lab.engines.local import notes, processes
 from vaibify_lab.engines.local.child import Child
 from vaibify_lab.engines.local.order import Order
 from vaibify_lab.engines.local.signals import signal
 from vaibify_lab.engines.local.streams import Stream
+from vaibify_lab.engines.local.watch import Watch
 from vaibify_lab.engines.scratch import remove_tree
 
 DEAF_TO = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
 
-def run(order: Order, ready: int) -> None:
-    """Supervise one step; say on ``ready`` who we are once that is on record; never return."""
+def begin(order: Order, ready: int) -> Watch:
+    """Begin a step, once it is on record who we are, and said on ``ready``."""
     processes.leave_keyrings()
     streams = [Stream(name, order.log_limit) for name in ("stdout", "stderr")]
     child = Child(order, streams[0].entry, streams[1].entry)
-    # From here on the child gets ready beside us, so what we need for ourselves is loaded now.
-    from vaibify_lab.engines.local import notes
-    from vaibify_lab.engines.local.watch import Watch
-
     _settle()
     notes.reserve()
     record = notes.record(child.pid, [one.source for one in streams])
@@ -36,9 +33,13 @@ def run(order: Order, ready: int) -> None:
     os.write(ready, record)
     _let_go(ready)
     child.release()
+    return watch
+
+
+def finish(order: Order, watch: Watch) -> None:
+    """See a step to its end and put on record how it ended."""
     notes.write_status(watch.until_end())
     remove_tree(order.scratch)
-    os._exit(0)
 
 
 def _settle() -> None:

@@ -81,7 +81,7 @@ def read_notebook(data: bytes, where: str) -> Notebook:
     value = jsonio.loads(data, where, constants=True)
     major, minor = _format(value, where)
     if major < _LATEST:
-        value = _upgraded(value, where)
+        value = _upgraded(data, where)
     cells = value.get("cells")
     if not isinstance(cells, list):
         raise InvalidFile("is no notebook: it has no list of cells", where=where)
@@ -103,14 +103,14 @@ def _format(value: Any, where: str) -> tuple[int, int]:
     return major, minor
 
 
-def _upgraded(value: dict[str, Any], where: str) -> dict[str, Any]:
+def _upgraded(data: bytes, where: str) -> dict[str, Any]:
     """Return a notebook of format 3 as one of format 4; nothing on disk changes."""
-    import nbformat  # old notebooks are few
+    import nbformat.reader  # old notebooks are few
 
-    from_dict: Callable[[Any], Any] = nbformat.from_dict  # nbformat gives them no types
+    reads: Callable[[str], Any] = nbformat.reader.reads  # nbformat gives them no types
     convert: Callable[[Any, int], Any] = nbformat.convert
     try:
-        return dict(convert(from_dict(value), _LATEST))
+        return dict(convert(reads(data.decode("utf-8")), _LATEST))
     except Exception as error:  # whatever a broken old notebook makes it raise
         text = f"is of notebook format 3 and cannot be converted ({type(error).__name__})"
         raise InvalidFile(text, where=where, action="open it in JupyterLab and save it") from None
@@ -127,7 +127,7 @@ def _cell(value: Any, number: int, where: str) -> Cell:
     return Cell(
         number,
         value["cell_type"],
-        _text(value.get("source", "")),
+        _source(value.get("source", ""), number, where),
         name if isinstance(name, str) and name else None,
         tuple(_outputs(outputs)),
         count if isinstance(count, int) else None,
@@ -164,6 +164,14 @@ def _text(value: Any) -> str:
     if isinstance(value, list):
         return "".join(line for line in value if isinstance(line, str))
     return value if isinstance(value, str) else ""
+
+
+def _source(value: Any, number: int, where: str) -> str:
+    if isinstance(value, str) or (
+        isinstance(value, list) and all(isinstance(line, str) for line in value)
+    ):
+        return "".join(value)
+    raise InvalidFile(f"is no notebook: the source of cell {number} is no text", where=where)
 
 
 def _require_single_ids(cells: tuple[Cell, ...], where: str) -> None:

@@ -22,6 +22,7 @@ export namespace CommandIDs {
   export const check = 'vaibify:check';
   export const rerun = 'vaibify:rerun';
   export const review = 'vaibify:review';
+  export const cellMake = 'vaibify:cell-make-step';
   export const cellStep = 'vaibify:cell-step';
   export const cellRun = 'vaibify:cell-run';
   export const cellsRunStale = 'vaibify:cells-run-stale';

@@ -38,6 +38,7 @@ REVIEW = [
     "Review: Rerun the Open Step and Compare",
     "Review: Write a Review…",
 ]
+MAKE = "Make This Cell a Step…"
 CELLS = [
     "Show the Step of This Cell",
     "Run the Step of This Cell",
@@ -53,7 +54,7 @@ ALWAYS = [
     "Look at the Project Again",
     "Verify the Listed Files",
 ]
-ALL = [*RUNS, *ATTEND, *VOUCH, *PROJECT, INIT, STOP, CANCEL, *ALWAYS]
+ALL = [*RUNS, *ATTEND, MAKE, *VOUCH, *PROJECT, INIT, STOP, CANCEL, *ALWAYS]
 
 
 @pytest.fixture
@@ -126,6 +127,7 @@ def test_the_menu(page: Page, lab: Lab, made: Made) -> None:
     has_state(panel, "Look", "never run")
     nobody = dict.fromkeys(ATTEND, "no step waits for you")
     rest = {VOUCH[0]: "no step is open", CANCEL: "no build is in progress"}
+    rest |= {MAKE: "no code cell is active"}
     assert hindered(page) == nobody | rest | {STOP: "no run is in progress"}
 
     use(page, "Run Stale Steps")
@@ -204,6 +206,7 @@ def test_the_palette_for_a_researcher_and_for_a_reviewer(page: Page, lab: Lab, m
     found = reasons(in_palette(page), label)
     assert sorted(found) == sorted([*ALL, *REVIEW, *CELLS])
     assert {found[one] for one in CELLS[:3]} == {"no step cell is active"}
+    assert found[MAKE] == "no code cell is active"
     assert found[CELLS[3]] == "no step cell in the notebook"
     assert {found[one] for one in REVIEW} == {"only in reviewer mode"}
     assert {found[one] for one in [*RUNS, *PROJECT, INIT, *ALWAYS]} == {None}
@@ -215,7 +218,7 @@ def test_the_palette_for_a_researcher_and_for_a_reviewer(page: Page, lab: Lab, m
     has_state(panel, "Look", "never run")
     panel.get_by_role("option", name=re.compile("^Use")).click()
     found = reasons(in_palette(page), label)
-    vouching = [*RUNS, *PROJECT, *VOUCH, *CELLS[1:], INIT, STOP]
+    vouching = [*RUNS, *PROJECT, MAKE, *VOUCH, *CELLS[1:], INIT, STOP]
     assert {found[one] for one in vouching} == {"not in reviewer mode"}
     assert {found[one] for one in [*REVIEW, *ALWAYS]} == {None}
     page.keyboard.press("Escape")

@@ -206,7 +206,7 @@ def test_a_launch_that_fails_leaves_no_temporary_folder(
     def full(*_: object) -> None:
         raise DiskFull("the step's supervisor could not start")
 
-    monkeypatch.setattr("vaibify_lab.engines.local.engine._start_supervisor", full)
+    monkeypatch.setattr("vaibify_lab.engines.local.starter.Starter.start", full)
     ran = run_here(chain, "make")
     assert ran.steps == {"make": "failed"}
     assert record(chain, "make").reason_code == "disk-full"

@@ -66,3 +66,55 @@ async def test_a_cell_is_proposed(client: Client, made: Made) -> None:
     }
     assert (await client.ask("POST", address, {"source": "%%bash\nls"})).json == {"proposal": None}
     assert not (made.root / "cells").exists()
+
+
+async def test_plain_code_becomes_a_step_that_was_not_there(client: Client, made: Made) -> None:
+    address = f"projects/{await client.id()}/cells"
+    step = {"name": "Copy it", "inputs": ["data/in.txt"], "data": ["out/c.txt"], "plots": []}
+    done = await client.ask("PUT", address, {"source": CODE, "step": step})
+    line = "%%vaibify step 'Copy it' --input data/in.txt --data out/c.txt"
+    assert done.json == {
+        "slug": "copy-it",
+        "script": "cells/copy-it.py",
+        "changes": ["cells/copy-it.py: new", "step 'copy-it' is new"],
+        "line": line,
+    }
+    cells = {"cells": [{"source": f"{line}\n{CODE}"}]}
+    [now] = (await client.ask("POST", address, cells)).json["cells"]
+    assert (now["state"], now["slug"]) == ("same", "copy-it")
+    again = await client.ask("PUT", address, {"source": CODE, "step": step})
+    assert again.json == done.json | {"changes": []}
+    proposed = await client.ask(
+        "POST", f"{address}/proposal", {"source": CODE, "above": "# copy it"}
+    )
+    assert proposed.json["proposal"]["name"] == "c"
+    before = made.read("workflow.json"), made.read("cells/copy-it.py")
+    for source, change, status, said in [
+        ("x = 1", {}, 400, "there is a step 'copy-it' already"),
+        ("x = 1", {"name": "日本"}, 400, "makes no file name"),
+        ("x = 1", {"name": "two\nlines"}, 400, "line break"),
+        ("x = 1", {"name": "two\u2028lines"}, 400, "line break"),
+        ("x = 1", {"name": "Other", "data": ["../../x.txt"]}, 422, "../../x.txt"),
+        ("%%bash\nls", {"name": "Other"}, 400, "no other cell magic (%%bash)"),
+        (cells["cells"][0]["source"], {"name": "Other"}, 400, "no other cell magic (%%vaibify)"),
+        (" \n", {"name": "Other"}, 400, "holds no code"),
+    ]:
+        refused = await client.ask("PUT", address, {"source": source, "step": step | change})
+        assert (refused.status, said in refused.json["error"]["text"]) == (status, True), refused
+    assert (made.read("workflow.json"), made.read("cells/copy-it.py")) == before
+    assert not (made.root / "cells/other.py").exists()
+
+
+async def test_a_new_step_says_its_workflow_where_there_are_several(
+    client: Client, made: Made
+) -> None:
+    made.write(".vaibify/workflows/second.json", made.read("workflow.json"))
+    found = (await client.get("projects")).json["projects"]
+    second = next(one["id"] for one in found if one["workflow"].endswith("second.json"))
+    step = {"name": "Mine", "inputs": ["-in.txt"]}
+    done = await client.ask("PUT", f"projects/{second}/cells", {"source": "x = 1", "step": step})
+    assert done.json["line"] == (
+        "%%vaibify step Mine --input=-in.txt --workflow .vaibify/workflows/second.json"
+    )
+    assert '"Mine"' in made.read(".vaibify/workflows/second.json")
+    assert '"Mine"' not in made.read("workflow.json")

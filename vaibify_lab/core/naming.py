@@ -8,6 +8,14 @@ from collections.abc import Sequence
 
 from vaibify_lab.core.errors import InvalidFile
 
+NOT_IN_NAMES = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069"  # a class: control, direction
+_REFUSED = re.compile(f"[{NOT_IN_NAMES}]")
+
+
+def plain_name(text: str) -> str:
+    """Return a text without what no name holds, cut so that it can be read in a list."""
+    return _REFUSED.sub("", text).strip()[:60].strip()
+
 
 def slug_of(name: str) -> str:
     """Return the kebab-case of a step's name: lower-case ASCII letters, digits and '-'."""

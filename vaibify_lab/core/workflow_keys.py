@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from vaibify_lab.core.errors import InvalidFile, LaterFormat
+from vaibify_lab.core.naming import NOT_IN_NAMES
 from vaibify_lab.core.spec import (
     Anything,
     Either,
@@ -62,7 +63,7 @@ _COMMANDS = Listed(_COMMAND, 1000)
 _NAME = Text(
     200,
     1,
-    r"^(?= *[^ ])[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+$",
+    rf"^(?= *[^ ])[^{NOT_IN_NAMES}]+$",
     "a name, without control characters",
 )
 _SLUG = Text(100, 1, r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", "lower-case letters, digits and '-'")

@@ -8,10 +8,17 @@ from typing import Any
 from vaibify_lab.core.errors import UsageError
 from vaibify_lab.core.spec import Either, Listed, Shape, Text
 from vaibify_lab.handlers.base import Handler, allowed
-from vaibify_lab.notebooks.cell_proposal import propose_cell
+from vaibify_lab.notebooks.cell_proposal import CellProposal, propose_cell
 from vaibify_lab.notebooks.scan import Source
 from vaibify_lab.project import Project
-from vaibify_lab.project.cells import PYTHON, cell_in, cell_states, sources_in
+from vaibify_lab.project.cells import (
+    PYTHON,
+    cell_in,
+    cell_of,
+    cell_states,
+    named_workflow,
+    sources_in,
+)
 
 _ID = Either((Text(1000),), null=True)
 _MOST = 10_000
@@ -24,9 +31,18 @@ EDITED = Shape(
     },
     frozenset({"cells"}),
 )
-DECLARED = Shape({"source": Text(1_000_000)}, frozenset({"source"}))
-
-
+_PATHS = Listed(Text(4096), 1000)
+_STEP = Shape(
+    {
+        "name": Text(200, shortest=1),
+        "directory": Text(4096),
+        "inputs": _PATHS,
+        "data": _PATHS,
+        "plots": _PATHS,
+    },
+    frozenset({"name"}),
+)
+DECLARED = Shape({"source": Text(1_000_000), "step": _STEP}, frozenset({"source"}))
 PROPOSED = Shape(
     {"source": Text(1_000_000), "above": Text(1_000_000), "notebook": Text(4096)},
     frozenset({"source"}),
@@ -40,9 +56,9 @@ class ProposalHandler(Handler):
     async def post(self, identity: str) -> None:
         """Propose the step that a cell could be; null for one that is no plain code."""
         asked = self.body(PROPOSED)
-        await self.entry(identity)
+        taken = await self.ask(identity, lambda one: one.opened.workflow(one.path).by_slug)
         words = (asked.get("notebook", ""), asked.get("above", ""), asked["source"])
-        found = await asyncio.to_thread(propose_cell, *words)
+        found = await asyncio.to_thread(propose_cell, *words, taken)
         self.answer({"proposal": found.to_json() if found else None})
 
 
@@ -79,11 +95,16 @@ class CellsHandler(Handler):
 
     @allowed("write", "cells")
     async def put(self, identity: str) -> None:
-        """Write one cell down: its script, and its step in the workflow."""
-        cell = await asyncio.to_thread(cell_in, self.body(DECLARED)["source"])
+        """Write one cell down: its script, and its step in the workflow; make it one if asked."""
+        asked = self.body(DECLARED)
+        step = CellProposal.from_json(asked["step"]) if "step" in asked else None
 
         def declare(project: Project) -> dict[str, Any]:
-            done = project.declare_cell(cell)
-            return {"slug": done.slug, "script": done.path, "changes": list(done.changes)}
+            opened, path = project.opened, project.path
+            line = step.line(named_workflow(opened, path)) if step else None
+            cell = cell_in(asked["source"]) if line is None else cell_of(line, asked["source"])
+            done = project.declare_cell(cell, new=line is not None)
+            answer = {"slug": done.slug, "script": done.path, "changes": list(done.changes)}
+            return answer if line is None else answer | {"line": line}
 
         self.answer(await self.ask(identity, declare))

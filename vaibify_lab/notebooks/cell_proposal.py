@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import posixpath
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Any
 
 from vaibify_lab.core.naming import slug_of
 from vaibify_lab.notebooks.foretell.telling import Telling
 from vaibify_lab.notebooks.proposing import files_of, titled, with_files
+from vaibify_lab.notebooks.step_line import StepLine
 from vaibify_lab.provenance.compare.notebook_file import Cell, Notebook
 
-_OPTIONS = {"saInputDataFiles": "input", "saDataFiles": "data", "saPlotFiles": "plot"}
 _NAMES = {"saInputDataFiles": "inputs", "saDataFiles": "data", "saPlotFiles": "plots"}
 
 
@@ -25,14 +25,16 @@ class CellProposal:
     directory: str
     files: Mapping[str, Sequence[str]]
 
-    @property
-    def line(self) -> str:
-        """The line to begin the cell with."""
-        words = ["%%vaibify", "step", self.name]
-        words += ["--directory", self.directory] if self.directory else []
-        for key, option in _OPTIONS.items():
-            words += [word for path in self.files.get(key, ()) for word in (f"--{option}", path)]
-        return shlex.join(words)
+    @classmethod
+    def from_json(cls, said: Mapping[str, Any]) -> CellProposal:
+        """Return what a person made of one."""
+        files = {key: said.get(name, ()) for key, name in _NAMES.items()}
+        return cls(said["name"], said.get("directory", ""), files)
+
+    def line(self, workflow: str | None = None) -> str:
+        """Return the line to begin the cell with."""
+        keys = {key: tuple(paths) for key, paths in self.files.items()}
+        return StepLine(self.name, keys, self.directory, workflow=workflow).text
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON answer's form."""
@@ -40,11 +42,13 @@ class CellProposal:
             "name": self.name,
             "directory": self.directory,
             **{name: list(self.files.get(key, ())) for key, name in _NAMES.items()},
-            "line": self.line,
+            "line": self.line(),
         }
 
 
-def propose_cell(path: str, above: str, source: str) -> CellProposal | None:
+def propose_cell(
+    path: str, above: str, source: str, taken: Collection[str] = ()
+) -> CellProposal | None:
     """Return the step that a cell could be; None for one that is empty or has a magic.
 
     Parameters
@@ -55,6 +59,8 @@ def propose_cell(path: str, above: str, source: str) -> CellProposal | None:
         The Markdown cell above it; its last heading becomes the name.
     source : str
         The cell.
+    taken : collection of str
+        The slugs of the steps that there are.
     """
     both = Notebook((Cell(1, "markdown", above), Cell(2, "code", source)))
     telling = Telling.of(path, both)
@@ -64,4 +70,11 @@ def propose_cell(path: str, above: str, source: str) -> CellProposal | None:
     cells = list(with_files(telling, folder))
     first = next(iter(cells[0].writes), "")
     names = (titled(both, 2), posixpath.basename(first).partition(".")[0], "Step")
-    return CellProposal(next(one for one in names if slug_of(one)), folder, files_of(cells))
+    name = _untaken([one for one in names if slug_of(one)], taken)
+    return CellProposal(name, folder, files_of(cells))
+
+
+def _untaken(names: Sequence[str], taken: Collection[str]) -> str:
+    """Return the first name that no step has, else the first with a number."""
+    numbered = (f"{names[0]} {number}" for number in count(2))
+    return next(one for one in chain(names, numbered) if slug_of(one) not in taken)

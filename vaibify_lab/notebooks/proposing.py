@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from vaibify_lab.core.naming import slug_of
+from vaibify_lab.core.naming import plain_name, slug_of
 from vaibify_lab.core.paths import fault_of
 from vaibify_lab.files.filenames import FileReader, FileUse
 from vaibify_lab.notebooks.foretell.order import hides_names
@@ -183,5 +183,5 @@ def titled(notebook: Notebook, number: int) -> str:
     for cell in reversed(notebook.cells[:number]):
         found = _HEADING.findall(cell.source) if cell.kind == "markdown" else []
         if found:
-            return str(found[-1])[:60].strip()
+            return plain_name(found[-1])
     return ""

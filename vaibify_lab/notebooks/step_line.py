@@ -13,6 +13,7 @@ from vaibify_lab.core.arguments import Arguments, nearest
 from vaibify_lab.core.errors import UsageError
 from vaibify_lab.core.naming import slug_of
 from vaibify_lab.notebooks.languages import LANGUAGES
+from vaibify_lab.notebooks.magic import NAME
 
 SUBCOMMAND = "step"
 # Option, key of workflow.json, what the help says of it.
@@ -48,6 +49,24 @@ class StepLine:
     def slug(self) -> str:
         """The name's slug; empty when it makes none."""
         return slug_of(self.name)
+
+    @property
+    def text(self) -> str:
+        """The line that begins such a cell, as `parse_line` reads it."""
+        dashed = self.name.startswith("-")
+        words = [f"%%{NAME}", SUBCOMMAND, *([] if dashed else [self.name])]
+        words += _given("directory", self.directory) if self.directory else ()
+        words += _given("language", self.language) if self.language != "python" else ()
+        for option, (key, _, _) in _LISTS.items():
+            words += [word for one in self.keys.get(key, ()) for word in _given(option, one)]
+        words += _given("workflow", self.workflow) if self.workflow else ()
+        flags = ("no_input", "no_tests", "declare_only", "overwrite")
+        words += [f"--{one.replace('_', '-')}" for one in flags if getattr(self, one)]
+        return shlex.join([*words, *(["--", self.name] if dashed else [])])
+
+
+def _given(option: str, value: str) -> tuple[str, ...]:
+    return (f"--{option}={value}",) if value.startswith("-") else (f"--{option}", value)
 
 
 def options() -> tuple[str, ...]:

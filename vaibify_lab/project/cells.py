@@ -66,6 +66,13 @@ def cell_states(opened: Opened, look: Look, sources: Sequence[Source]) -> list[d
     return [joined(one) for one in step_cells(mine, steps, read, remembered)]
 
 
+def named_workflow(opened: Opened, path: str) -> str | None:
+    """Return what a cell's line has to say of its workflow: nothing where it is found without."""
+    with suppress(VaibifyError):  # several workflows, none of them the root's
+        return None if opened.choose(None) == path else path
+    return path
+
+
 def cell_in(source: str) -> Cell:
     """Read a whole cell that is a step.
 
@@ -78,3 +85,15 @@ def cell_in(source: str) -> Cell:
     if magic is None:
         raise UsageError("is no step", where="the cell", action="begin it with %%vaibify step NAME")
     return read_cell(magic.line, magic.body)
+
+
+def cell_of(line: str, code: str) -> Cell:
+    """Read code that becomes a step by the line above it.
+
+    Raises
+    ------
+    UsageError
+    """
+    if len(line.splitlines()) != 1:
+        raise UsageError("a name or a path holds a line break", where="%%vaibify step")
+    return cell_in(f"{line}\n{code}")

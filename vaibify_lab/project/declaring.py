@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vaibify_lab.core import jsonio, workflow_file
-from vaibify_lab.core.errors import StaleCopy
+from vaibify_lab.core.errors import StaleCopy, UsageError
 from vaibify_lab.core.workflow_keys import check_format, check_keys
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.notebooks import script
@@ -35,7 +35,7 @@ class Declared:
     changes: tuple[str, ...]
 
 
-def declare(opened: Opened, path: str, cell: Cell) -> Declared:
+def declare(opened: Opened, path: str, cell: Cell, *, new: bool = False) -> Declared:
     """Write a cell's script, and its step into the workflow file.
 
     Parameters
@@ -46,11 +46,15 @@ def declare(opened: Opened, path: str, cell: Cell) -> Declared:
         The workflow file.
     cell : Cell
         As it was read.
+    new : bool
+        It is to be no step that is there already, unless all of that is the same.
 
     Raises
     ------
     StaleCopy
         Script or step were edited elsewhere since; the diff is among the details.
+    UsageError
+        There is such a step.
     """
     seen = read_workflow(opened, path)
     jsonio.loads(seen["text"].encode(), path)  # says what is wrong with it
@@ -58,6 +62,9 @@ def declare(opened: Opened, path: str, cell: Cell) -> Declared:
     check_format(document, path)
     check_keys(document, path)
     found = standing(cell, Steps(document["listSteps"]), lambda one: text_of(opened.tree, one))
+    if new and found.index is not None and not found.is_same:
+        text = f"there is a step {found.slug!r} already"
+        raise UsageError(text, where=path, action="choose another name")
     if not (found.is_cells or cell.line.overwrite):
         raise _refusal(opened, path, found)
     raw = _step_in(document["listSteps"], cell, found)

@@ -249,10 +249,10 @@ class Project:
         running.require_idle(self.opened)
         return write_workflow(self.opened, self.path, seen, text=text, document=document)
 
-    def declare_cell(self, cell: Cell) -> Declared:
-        """Write a step cell down: its script, and its step in the workflow."""
+    def declare_cell(self, cell: Cell, *, new: bool = False) -> Declared:
+        """Write a step cell down: its script, and its step, perhaps surely new, in the workflow."""
         running.require_idle(self.opened)
-        return declare(self.opened, self.path, cell)
+        return declare(self.opened, self.path, cell, new=new)
 
     def envelope(
         self,

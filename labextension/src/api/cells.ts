@@ -10,6 +10,22 @@ export interface ICells {
   cells: { id: string; source: string }[];
 }
 
+/** What a person decides of a step that a cell becomes. */
+export interface INewStep {
+  name: string;
+  directory: string;
+  inputs: string[];
+  data: string[];
+  plots: string[];
+}
+
+/** A cell that is no step yet, the Markdown above it, its notebook's repository path. */
+export interface IPlainCell {
+  source: string;
+  above: string;
+  notebook: string;
+}
+
 /** A step cell, and what is true of its step. */
 export interface ICell {
   /** Counts all cells, from 1. */

@@ -1,7 +1,7 @@
 import { URLExt } from '@jupyterlab/coreutils';
 import type { ServerConnection } from '@jupyterlab/services';
 import type * as answers from './answers';
-import type { ICell, ICells } from './cells';
+import type { ICell, ICells, INewStep, IPlainCell } from './cells';
 import { ask, askBytes, NAMESPACE, type Answer } from './connection';
 
 /** Which version of a plot. */
@@ -129,6 +129,18 @@ export class Api {
   /** How the step cells among those of an editor stand; nothing is recorded. */
   cells(project: string, asked: ICells): Promise<{ cells: ICell[] }> {
     return this.post(of(project, 'cells'), asked);
+  }
+
+  /** The step that a cell could be; null for what is no plain code. */
+  proposeStep(project: string, cell: IPlainCell): Promise<{ proposal: INewStep | null }> {
+    return this.post(of(project, 'cells', 'proposal'), cell);
+  }
+
+  /** Write plain code down as a new step; the line is what its cell is to begin with. */
+  makeStep(project: string, source: string, step: INewStep): Promise<{ line: string }> {
+    const { name, directory, inputs, data, plots } = step;
+    const body = JSON.stringify({ source, step: { name, directory, inputs, data, plots } });
+    return this.get(of(project, 'cells'), { method: 'PUT', body });
   }
 
   /** Write a cell down: its script, and its step in the workflow. */

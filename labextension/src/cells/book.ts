@@ -1,4 +1,5 @@
 import type { Cell } from '@jupyterlab/cells';
+import { PathExt } from '@jupyterlab/coreutils';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { IDisposable } from '@lumino/disposable';
 import { Debouncer } from '@lumino/polling';
@@ -7,6 +8,7 @@ import type { PanelLayout } from '@lumino/widgets';
 import type { IProject, IStep } from '../api/answers';
 import { asRefusal } from '../api/connection';
 import type { ICell } from '../api/cells';
+import { CommandIDs } from '../ids';
 import type { IContext } from '../look/hooks';
 import { stepOf } from '../model/status';
 import { CellBadge } from './badge';
@@ -14,7 +16,7 @@ import { shownCells, type IShown } from './standing';
 import { projectOf } from './where';
 
 const WAIT = 400;
-const MAGIC = '%%vaibify';
+export const MAGIC = '%%vaibify';
 const STEP = 'vb-mod-step';
 
 /** The badges of one open notebook. */
@@ -59,6 +61,11 @@ export class Book implements IDisposable {
     return projectOf(this.path(), projects.value?.projects ?? [], project.value);
   }
 
+  /** The notebook's path in the repository of its project. */
+  get place(): string {
+    return PathExt.relative(this.project?.contents ?? '', this.path());
+  }
+
   /** What is known of a cell: that of this number, or the active one. */
   at(number: number | null): IShown | null {
     const cell =
@@ -71,12 +78,51 @@ export class Book implements IDisposable {
     return this.panel.content.widgets.flatMap(cell => this.known.get(cell.model.id) ?? []);
   }
 
+  /** The texts of its cells, in order; of those that are not code none. */
+  get sources(): string[] {
+    return this.panel.content.widgets.map(sourceOf);
+  }
+
+  /** Whether its kernels have the magics, as far as the notebook says. */
+  get isPython(): boolean {
+    const language = this.panel.content.model?.defaultKernelLanguage ?? '';
+    return !language || language.toLowerCase() === 'python';
+  }
+
+  /** The text of the cell of that id; null when it is gone. */
+  source(id: string): string | null {
+    const cell = this.find(id);
+    return cell ? sourceOf(cell) : null;
+  }
+
+  /** The nearest Markdown above a cell. */
+  above(id: string): string {
+    const widgets = this.panel.content.widgets;
+    const before = widgets.slice(
+      0,
+      Math.max(
+        0,
+        widgets.findIndex(one => one.model.id === id)
+      )
+    );
+    const nearest = before.reverse().find(one => one.model.type === 'markdown');
+    return nearest?.model.sharedModel.getSource() ?? '';
+  }
+
+  /** Put a line above a cell's text, as an edit that can be undone; false when the cell is gone. */
+  begin(id: string, line: string): boolean {
+    const cell = this.find(id);
+    cell?.model.sharedModel.updateSource(0, 0, `${line}\n`);
+    return cell !== null;
+  }
+
   /** Ask how the cells stand, unless that is known. */
   async look(): Promise<void> {
+    this.context.commands.notifyCommandChanged(CommandIDs.cellMake);
     this.draw(); // a change is told before the cells that it brings are there
     const widgets = this.panel.content.widgets;
     const ids = widgets.map(cell => cell.model.id);
-    const sources = widgets.map(sourceOf);
+    const { sources } = this;
     const project = sources.some(source => source.includes(MAGIC)) ? this.project : null;
     const key = JSON.stringify([project?.id, ids, sources]);
     if (this.isDisposed || (key === this.key && !this.due)) {
@@ -96,6 +142,11 @@ export class Book implements IDisposable {
         this.doubt(asRefusal(error).text);
       }
     }
+  }
+
+  private find(id: string): Cell | null {
+    const { isDisposed, content } = this.panel;
+    return (!isDisposed && content.widgets.find(one => one.model.id === id)) || null;
   }
 
   private async ask(project: string, ids: string[], sources: string[]): Promise<ICell[]> {

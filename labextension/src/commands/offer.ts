@@ -1,5 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { CommandRegistry } from '@lumino/commands';
+import type { LabIcon } from '@jupyterlab/ui-components';
 import type { ReadonlyJSONObject, ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { IVaibify } from '../tokens';
 
@@ -8,6 +9,7 @@ export type Args = ReadonlyPartialJSONObject;
 /** A command as a person meets it. */
 export interface IOffer {
   readonly label: string | ((args: Args) => string);
+  readonly icon?: LabIcon;
   /** The arguments, as a JSON schema has them. */
   readonly properties?: ReadonlyJSONObject;
   /** Why it cannot be used now; null when it can. */
@@ -17,7 +19,7 @@ export interface IOffer {
 
 /** Add a command; where it cannot be used its label says why, in menus and in the palette. */
 export function offer(commands: CommandRegistry, id: string, what: IOffer): void {
-  const { label, execute, properties = {} } = what;
+  const { label, icon, execute, properties = {} } = what;
   const why = (args: Args): string | null => what.hindrance?.(args) ?? null;
   commands.addCommand(id, {
     label: args => {
@@ -25,6 +27,7 @@ export function offer(commands: CommandRegistry, id: string, what: IOffer): void
       const reason = why(args);
       return reason ? `${name} (${reason})` : name;
     },
+    icon,
     describedBy: { args: { type: 'object', properties } },
     isEnabled: args => why(args) === null,
     execute

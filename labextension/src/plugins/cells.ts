@@ -4,6 +4,7 @@ import { INotebookTracker } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { Book } from '../cells/book';
 import { addCellCommands } from '../commands/cells';
+import { addMakeCommand } from '../commands/makeStep';
 import { CommandIDs } from '../ids';
 import { context } from '../look/hooks';
 import { IVaibify } from '../tokens';
@@ -35,6 +36,10 @@ export const cellsPlugin: JupyterFrontEndPlugin<void> = {
     const current = (): Book | null =>
       (tracker.currentWidget && books.get(tracker.currentWidget)) ?? null;
     addCellCommands(app.commands, model, trans, current);
+    addMakeCommand(app.commands, model, trans, current);
+    const again = (): void => app.commands.notifyCommandChanged(CommandIDs.cellMake);
+    tracker.activeCellChanged.connect(again);
+    model.reviewing.changed.connect(again);
     const category = trans.__('Vaibify');
     const all = [
       CommandIDs.cellStep,
@@ -42,6 +47,12 @@ export const cellsPlugin: JupyterFrontEndPlugin<void> = {
       CommandIDs.cellsRunStale,
       CommandIDs.cellSignOff
     ];
+    palette?.addItem({ command: CommandIDs.cellMake, category });
+    app.contextMenu.addItem({
+      command: CommandIDs.cellMake,
+      selector: '.jp-Notebook .jp-CodeCell:not(.vb-mod-step)',
+      rank: 50
+    });
     all.forEach((command, index) => {
       palette?.addItem({ command, category });
       app.contextMenu.addItem({ command, selector: '.vb-mod-step', rank: 50 + index });

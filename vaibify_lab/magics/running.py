@@ -8,7 +8,7 @@ from pathlib import Path
 
 from vaibify_lab.apps.running import Seen, see_through
 from vaibify_lab.core.errors import StaleCopy, StepFailed, VaibifyError
-from vaibify_lab.magics import live
+from vaibify_lab.magics import live, widgets
 from vaibify_lab.magics.screen import CellScreen
 from vaibify_lab.magics.view import outputs_of, show
 from vaibify_lab.notebooks.cells import read_cell
@@ -96,8 +96,11 @@ def _declare(project: Project, cell: Cell, screen: CellScreen) -> Declared:
 def _run(project: Project, declared: Declared, screen: CellScreen) -> Seen | None:
     """Run the step and show what came of it; None where nothing here can run it."""
     before = outputs_of(project, declared.slug)
+    kit = widgets.toolkit()
+    options = RunOptions(project.path, "steps", (declared.slug,))
     try:
-        seen = see_through(project, RunOptions(project.path, "steps", (declared.slug,)), screen)
+        with widgets.progress(kit, screen, declared.slug):
+            seen = see_through(project, options, screen)
     except VaibifyError as error:
         if not _is_for_want_of_an_engine(project, error):
             raise
@@ -110,7 +113,7 @@ def _run(project: Project, declared: Declared, screen: CellScreen) -> Seen | Non
         return None
     except KeyboardInterrupt as error:
         raise StepFailed(str(error) or "interrupted; the run goes on") from None
-    show(project, declared.slug, before, passed=not seen.code)
+    show(project, declared.slug, before, passed=not seen.code, kit=kit)
     return seen
 
 

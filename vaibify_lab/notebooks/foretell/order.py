@@ -54,11 +54,12 @@ def name_findings(telling: Telling, *, strict: bool = False) -> Iterator[Finding
     """
     if any(one.fault or hides_names(one) for one in telling.cells):
         return
-    made_in = {one.number: made_names(one.code) | _out_of_magic(one) for one in telling.cells}
+    cells = [one for one in telling.cells if one.step is None]  # steps share no names
+    made_in = {one.number: made_names(one.code) | _out_of_magic(one) for one in cells}
     everywhere = frozenset().union(*made_in.values()) if made_in else frozenset()
     made: set[str] = set()
     told: set[str] = set()
-    for cell in telling.cells:
+    for cell in cells:
         direct = _looked_up(cell) - _out_of_magic(cell)
         for name in free_names(cell.code):
             if name in made or name in told or name in _OF_IPYTHON or _HISTORY.fullmatch(name):

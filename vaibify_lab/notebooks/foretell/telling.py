@@ -9,10 +9,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from vaibify_lab.core.errors import UsageError
 from vaibify_lab.core.finding import Finding, Level
 from vaibify_lab.files.ipysource import magic_lines, without_magics
+from vaibify_lab.notebooks.cells import step_magic
 from vaibify_lab.notebooks.dialect import compiles
-from vaibify_lab.notebooks.magic import Magic, cell_magic
+from vaibify_lab.notebooks.magic import NAME, Magic, cell_magic
+from vaibify_lab.notebooks.step_line import StepLine, parse_line
 from vaibify_lab.provenance.compare.notebook_file import Cell, Notebook
 
 Place = Literal["committed", "not-committed", "folder", "missing", "lfs", "outside"]
@@ -50,6 +53,7 @@ class CodeCell:
     code: str
     magic: Magic | None = None
     magics: tuple[str, ...] = ()
+    step: StepLine | None = None  # it is a step, which runs in a process and a folder of its own
     fault: str = ""  # why it is no Python
 
     @property
@@ -99,8 +103,11 @@ class Telling:
 
 
 def _code_cell(cell: Cell) -> CodeCell:
-    magic = cell_magic(cell.source)
+    magic = step_magic(cell.source) or cell_magic(cell.source)
+    step = _step_of(magic)
     is_python = magic is None or magic.name in _PYTHON_CELLS
+    if step is not None and step.language != "python":
+        is_python = False
     source = (magic.body if magic else cell.source) if is_python else ""
     plain = compiles(source, awaiting=True)
     code = source if plain else without_magics(source)
@@ -113,7 +120,14 @@ def _code_cell(cell: Cell) -> CodeCell:
     except _UNREADABLE as error:
         tree = ast.parse("")
         fault = "" if _AUTOMAGIC.search(code) else getattr(error, "msg", "") or str(error)
-    return CodeCell(cell, tree, code, magic, lines, fault)
+    return CodeCell(cell, tree, code, magic, lines, step, fault)
+
+
+def _step_of(magic: Magic | None) -> StepLine | None:
+    try:
+        return parse_line(magic.line) if magic is not None and magic.name == NAME else None
+    except UsageError:  # which its own run tells
+        return None
 
 
 def live(tree: ast.AST) -> Iterator[ast.AST]:

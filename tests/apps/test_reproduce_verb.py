@@ -113,10 +113,43 @@ def test_a_rerun_compares(made: Made) -> None:
     made.project().envelope()
     again = vaibify(made.root, "reproduce", *OFFLINE, "--rerun")
     assert again.code == 1
-    assert "      out/a.txt: different\n" in again.out
+    assert "      out/a.txt: different (" in again.out
     assert again.err == (
         "jupyter vaibify reproduce: not confirmed: out/a.txt: different when run again\n"
     )
+
+
+def test_a_rerun_looks_into_files_whose_bytes_differ(made: Made) -> None:
+    made.write(
+        "make.sh",
+        "N=$(date +%N); printf 'mass,n\\n1.5000000001%s,3\\n' $N > out/a.txt\n"
+        "printf 'mass,n\\n1.5000000001%s,3\\n' $N > out/t.csv\n"
+        "printf 'mass,n\\n1.5,%s\\n' $N > out/n.csv\n"
+        "printf x > out/x; touch -d @$N out/x; gzip -f out/x\n",
+    )
+    document = json.loads((made.root / "workflow.json").read_text())
+    document["listSteps"][0]["saDataFiles"] += ["out/t.csv", "out/n.csv", "out/x.gz"]
+    made.write("workflow.json", json.dumps(document))
+    assert made.run()["outcome"] == "passed"
+    made.project().envelope()
+    done = vaibify(made.root, "reproduce", *OFFLINE, "--rerun", "--json")
+    outputs = {one["path"]: one for one in json.loads(done.out)["rerun"]["outputs"]}
+    assert {path: one["verdict"] for path, one in outputs.items()} == {
+        "out/a.txt": "inside tolerance",
+        "out/t.csv": "inside tolerance",
+        "out/n.csv": "different",
+        "out/x.gz": "noise only",
+        "out2/b.txt": "identical",
+        "plots/p.png": "identical",
+    }
+    assert outputs["out/t.csv"]["largest_absolute"]["where"] == "row 2, column mass"
+    assert outputs["out/n.csv"]["where"] == "row 2, column n"
+    assert [one["kind"] for one in outputs["out/x.gz"]["ignored"]] == ["gzip header"]
+    assert outputs["out2/b.txt"] == {"path": "out2/b.txt", "verdict": "identical"}
+    said = vaibify(made.root, "reproduce", *OFFLINE, "--rerun")
+    assert said.code == 1
+    assert "      out/x.gz: noise only (gzip header passed over)\n" in said.out
+    assert "      out/t.csv: inside tolerance (at most " in said.out
 
 
 def test_a_rerun_that_is_interrupted_leaves_nothing(made: Made) -> None:

@@ -124,7 +124,7 @@ def _reruns(reruns: Iterable[Rerun] | None) -> Iterator[str]:
     for one in reruns or ():
         verdict = "good" if one.passed else "bad"
         yield f'<p class="verdict {verdict}">{_text(one.line)}</p>'
-        yield from _table(("output", "verdict"), [(c.path, c.verdict) for c in one.outputs])
+        yield from _table(("output", "verdict"), [(c.path, c.words) for c in one.outputs])
         yield from (f"<p>{_text(text)}</p>" for text in one.problems)
 
 

@@ -242,7 +242,7 @@ def _rerun_line(reruns: Sequence[Rerun], fault: VaibifyError | None) -> str:
 def _rerun_lines(reruns: Sequence[Rerun]) -> list[str]:
     found = []
     for one in reruns:
-        found += [f"{c.path}: {c.verdict}" for c in one.outputs if c.verdict != "identical"]
+        found += [c.line for c in one.outputs if c.verdict != "identical"]
         found += list(one.problems)
         found += [f"note: {one.hint}"] if one.hint else []
     return found

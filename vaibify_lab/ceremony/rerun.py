@@ -3,46 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
 
 from vaibify_lab.ceremony.copying import Tell, copied, copy_file, watch
-from vaibify_lab.core.errors import VaibifyError
+from vaibify_lab.ceremony.notebooks import own_patterns
+from vaibify_lab.ceremony.outputs import Compared, compare_outputs
 from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.model import Step, Workflow
-from vaibify_lab.core.observed import MISSING, FileState
 from vaibify_lab.core.paths import shown
 from vaibify_lab.envelope import environment
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.provenance.compare.noise import Rules
-from vaibify_lab.provenance.compare.notebook_file import read_notebook
-from vaibify_lab.provenance.compare.notebooks import compare_notebooks
 from vaibify_lab.runs.enveloping import manifested
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.plan import Mode
 from vaibify_lab.runs.start import start_run
-
-OutputVerdict = Literal["identical", "noise only", "inside tolerance", "different", "not produced"]
-_SAME = frozenset({"identical", "noise only", "inside tolerance"})
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One output after a rerun."""
-
-    path: str
-    verdict: OutputVerdict
-
-    @property
-    def passes(self) -> bool:
-        """Whether it says the same."""
-        return self.verdict in _SAME
-
-    def as_json(self) -> dict[str, str]:
-        """Return the JSON answer's form."""
-        return {"path": self.path, "verdict": self.verdict}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +58,7 @@ class Rerun:
         head = "" if self.passed else "FAILED, "
         if not self.outputs and self.problems:
             return f"FAILED, {self.problems[0]}"
-        also = f", {near} the same but for noise" if near else ""
+        also = f", {near} the same in other bytes" if near else ""
         return f"{head}{same} of {len(self.outputs)} outputs identical{also} ({self.engine})"
 
     def as_json(self) -> dict[str, Any]:
@@ -114,16 +93,14 @@ def rerun(
     outputs = [path for step in steps for path in opened.observer.expand(step.outputs)]
     before = hash_many(opened.tree, outputs)
     mode: Mode = "only" if only else "all"
+    rules = Rules(workflow.tolerance, own=own_patterns(opened))
+    begin = datetime.now(UTC)
     options = RunOptions(workflow.path, mode, tuple(only), engine="any", tests=False)
     with copied(opened, lambda copy: _fill(opened, workflow, steps, copy)) as copy:
         followed = watch(start_run(copy, options, person), tell)
         made = _outputs_of(copy, steps)
-        after = hash_many(copy, dict.fromkeys((*outputs, *made)))
-        compared = tuple(
-            Compared(path, _looked_into(opened.tree, copy, path, verdict, workflow.tolerance))
-            for path in dict.fromkeys((*outputs, *made))
-            for verdict in [_verdict(before.get(path, MISSING), after[path])]
-        )
+        rules = replace(rules, ran=(begin, datetime.now(UTC)))
+        compared = compare_outputs(opened.tree, before, copy, made, rules)
     problems = (*changed, *followed.failures)
     engine, contained = followed.engine, followed.in_container
     return Rerun(compared, problems, engine, workflow.deterministic, contained)
@@ -177,26 +154,3 @@ def _outputs_of(copy: Tree, steps: Sequence[Step]) -> list[str]:
             elif not path.endswith("/"):
                 found.append(path)
     return found
-
-
-def _verdict(before: FileState, after: FileState) -> OutputVerdict:
-    if after.kind != "file":
-        return "not produced"
-    return "identical" if before.sha256 == after.sha256 else "different"
-
-
-def _looked_into(
-    here: Tree, copy: Tree, path: str, verdict: OutputVerdict, tolerance: float
-) -> OutputVerdict:
-    """Return the verdict by content where the bytes differ and the format is one that is known."""
-    if verdict != "different" or not path.endswith(".ipynb"):
-        return verdict
-    try:
-        books = [read_notebook(tree.read(path), path) for tree in (here, copy)]
-    except VaibifyError:
-        return verdict
-    found = compare_notebooks(books[0], books[1], Rules(tolerance))
-    if not found.passes:
-        return verdict
-    words = {cell.found.verdict for cell in found.cells}
-    return "noise only" if words <= {"identical", "noise-only"} else "inside tolerance"

@@ -257,7 +257,7 @@ export interface IRerun {
   passed: boolean;
   in_container: boolean;
   engine: string;
-  outputs: { path: string; verdict: string }[];
+  outputs: { path: string; verdict: string; said?: string }[];
   problems: string[];
 }
 

@@ -109,8 +109,14 @@ export function states(trans: TranslationBundle): IStates {
     verdict: {
       identical: { shape: 'tick', tone: 'good', label: trans.__('identical') },
       'noise only': { shape: 'tick', tone: 'good', label: trans.__('noise only') },
+      'written otherwise': {
+        shape: 'tick',
+        tone: 'good',
+        label: trans.__('same values, written otherwise')
+      },
       'inside tolerance': { shape: 'tick', tone: 'good', label: trans.__('inside tolerance') },
       different: { shape: 'cross', tone: 'bad', label: trans.__('different') },
+      new: { shape: 'cross', tone: 'bad', label: trans.__('new') },
       'not produced': { shape: 'cross', tone: 'bad', label: trans.__('not produced') }
     },
     cell: {

@@ -48,6 +48,7 @@ export function Rerun(props: { result: IRerun }): JSX.Element {
           <li key={one.path}>
             <code>{brief(one.path)}</code>
             <Badge look={lookOf(table.verdict, one.verdict)} />
+            {one.said && <span dir="auto">{brief(one.said, 300)}</span>}
           </li>
         ))}
       </ul>

@@ -37,8 +37,12 @@ def compare_svg(stored: str, fresh: str, rules: Rules) -> Comparison:
     weighing = Weighing(rules)
     if stored != fresh:
         dates = _DATE.findall(stored), _DATE.findall(fresh)
-        if rules.ignore and dates[0] != dates[1] and len(dates[0]) == len(dates[1]):
-            weighing.pass_over("date", "metadata", dates[0][0], dates[1][0])
+        if (
+            rules.passes_over("SVG date")
+            and dates[0] != dates[1]
+            and len(dates[0]) == len(dates[1])
+        ):
+            weighing.pass_over("SVG date", "metadata", dates[0][0], dates[1][0])
             stored, fresh = _DATE.sub("", stored), _DATE.sub("", fresh)
         _weigh(weighing, stored, fresh)
     if weighing.verdict == "different":

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from typing import Any
 
@@ -101,6 +101,8 @@ class Rules:
         fresh one lies there; without it only what has date and seconds counts as one.
     ignore : bool
         False: noise is compared like everything else.
+    kinds : frozenset of str or None
+        The kinds of noise that count as such; None: every one.
     """
 
     relative: float = 1e-6
@@ -108,6 +110,11 @@ class Rules:
     own: tuple[Own, ...] = ()
     ran: tuple[datetime, datetime] | None = None
     ignore: bool = True
+    kinds: frozenset[str] | None = None
+
+    def passes_over(self, kind: str) -> bool:
+        """Tell whether this kind of noise counts as such."""
+        return self.ignore and (self.kinds is None or kind in self.kinds)
 
     def pieces(self, line: str, *, markup: bool = False) -> list[Piece]:
         """Split a line (or a piece of markup) into what is compared and what is not."""
@@ -120,9 +127,9 @@ class Rules:
         return found
 
     def _own_pieces(self, text: str, *, markup: bool) -> Iterator[Piece]:
-        expression = _EVERY if markup else _TEXT
+        expression = _joined(markup, self.kinds if self.ignore else frozenset())
         done = 0
-        for match in (expression if self.ignore else _PLAIN).finditer(text):
+        for match in expression.finditer(text):
             kind = _KINDS.get(match.lastgroup or "", match.lastgroup or "")
             head = next(
                 (value for key, value in match.groupdict().items() if value and key[0] == "h"), ""
@@ -218,11 +225,12 @@ def moment(text: str) -> datetime | None:
         return None
 
 
-def _joined(*, markup: bool, noise: bool = True) -> re.Pattern[str]:
+@cache
+def _joined(markup: bool, kinds: frozenset[str] | None) -> re.Pattern[str]:
     parts = [
         f"(?P<n{number}>{expression})"
         for number, (kind, expression) in enumerate(_EXPRESSIONS)
-        if noise and (markup or kind not in _MARKUP)
+        if (kinds is None or kind in kinds) and (markup or kind not in _MARKUP)
     ]
     wrapped = (
         r"(?P<wrapped>\bnp\.(?:float|int|uint|longdouble)\d{0,3}\((?:[-+]?[\w.+-]{1,60})\)"
@@ -232,5 +240,3 @@ def _joined(*, markup: bool, noise: bool = True) -> re.Pattern[str]:
 
 
 _KINDS = {f"n{number}": kind for number, (kind, _) in enumerate(_EXPRESSIONS)}
-_TEXT, _EVERY = _joined(markup=False), _joined(markup=True)
-_PLAIN = _joined(markup=False, noise=False)

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 FORMATS = ("PNG", "JPEG", "GIF")
 MOST_PIXELS = 40_000_000
+_ORIENTATION = 0x0112  # of EXIF
 _PNG = b"\x89PNG\r\n\x1a\n"
+_SHOWING = ("icc_profile", "gamma", "duration", "loop", "orientation")  # beside the pixels
 _TOO_LARGE = f"it has more than {MOST_PIXELS:,} pixels"
 
 
@@ -34,6 +36,10 @@ def compare_pictures(stored: bytes, fresh: bytes) -> Comparison:
         if found is not None:
             where = f"frame {number}" if len(mine) > 1 else "the picture"
             return Comparison("figure-differs", found.text, where, pictures=(found,))
+        for name in _SHOWING:
+            if one.info.get(name) != other.info.get(name):
+                text = f"the same pixels are shown otherwise: another {name}"
+                return Comparison("figure-differs", text, f"frame {number}")
     noise = Ignored("picture metadata", "the picture")
     return Comparison("noise-only", ignored=(noise,), ignored_count=1)
 
@@ -48,6 +54,7 @@ def _read(data: bytes) -> list[Image] | str:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             opened = Image.open(io.BytesIO(data), formats=FORMATS)
+            opened.info["orientation"] = opened.getexif().get(_ORIENTATION, 1)
             frames, pixels = [], 0
             for frame in ImageSequence.Iterator(opened):
                 pixels += frame.width * frame.height

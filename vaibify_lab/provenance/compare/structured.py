@@ -18,12 +18,34 @@ _LONGEST_PATH = 200
 def compare_json(stored: Any, fresh: Any, rules: Rules) -> Comparison:
     """Compare two values that were read from JSON."""
     weighing = Weighing(rules)
+    _weigh(weighing, stored, fresh, "$")
+    return weighing.result()
+
+
+def compare_json_lines(stored: bytes, fresh: bytes, rules: Rules) -> Comparison | None:
+    """Compare two texts of one JSON value a line; None where they are none."""
+    weighing = Weighing(rules)
+    lines = [one.rstrip(b"\n").split(b"\n") for one in (stored, fresh)]
+    if len(lines[0]) != len(lines[1]):
+        text = f"{len(lines[0])} lines are now {len(lines[1])}"
+        weighing.note("different", text, f"line {min(map(len, lines)) + 1}")
+    for number, (one, other) in enumerate(zip(*lines, strict=False), 1):
+        if one == other:
+            continue
+        try:
+            mine, yours = (jsonio.loads(side, "it", constants=True) for side in (one, other))
+        except InvalidFile:
+            return None
+        _weigh(weighing, mine, yours, f"line {number} $")
+    return weighing.result()
+
+
+def _weigh(weighing: Weighing, stored: Any, fresh: Any, where: str) -> None:
     # A stack of our own: a deep value must not exhaust Python's.
-    pending = [(stored, fresh, "$")]
+    pending = [(stored, fresh, where)]
     while pending:
         one, other, where = pending.pop()
         pending += _value(weighing, one, other, where)
-    return weighing.result()
 
 
 def compare_json_text(stored: bytes, fresh: bytes, rules: Rules) -> Comparison:

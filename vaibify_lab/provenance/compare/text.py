@@ -21,7 +21,7 @@ def compare_text(stored: str, fresh: str, rules: Rules) -> Comparison:
 
 def weigh_lines(weighing: Weighing, stored: str, fresh: str, what: str) -> None:
     """Compare two texts line by line."""
-    if weighing.rules.ignore:
+    if weighing.rules.passes_over("terminal codes"):
         stored, fresh = _settled(weighing, stored, fresh)
     mine, yours = stored.split("\n"), fresh.split("\n")
     for number, (one, other) in enumerate(zip(mine, yours, strict=False), 1):
@@ -29,7 +29,7 @@ def weigh_lines(weighing: Weighing, stored: str, fresh: str, what: str) -> None:
     shorter = min(len(mine), len(yours))
     if len(mine) != len(yours):
         rest = "".join((mine if len(mine) > shorter else yours)[shorter:])
-        if rest:
+        if rest or not weighing.rules.passes_over("line break at the end"):
             text = f"{len(mine)} lines are now {len(yours)}"
             weighing.note("different", text, f"{what} {shorter + 1}")
         else:

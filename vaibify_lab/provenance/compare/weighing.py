@@ -21,6 +21,7 @@ _WRAPPED = re.compile(r"np\.\w+\((.*)\)|np\.(True|False)_")
 _NUMBERS = re.compile(f"({NUMBER})")
 _SHOWN = 80
 _MOST = 500_000  # characters of differing lines that are looked into
+_MOST_NUMBERS = 2_000_000  # pairs of differing numbers
 
 
 @dataclass(slots=True)
@@ -38,6 +39,7 @@ class Weighing:
     _ids: dict[str, str] = field(default_factory=dict)
     _ids_back: dict[str, str] = field(default_factory=dict)
     _left: int = _MOST
+    _numbers_left: int = _MOST_NUMBERS
     _shifted: str | None = None  # where only blanks differ, until something explains it
 
     def result(self) -> Comparison:
@@ -92,6 +94,8 @@ class Weighing:
         if mine[::2] != yours[::2]:
             return False
         rules = self.rules
+        if self._numbers_left < 0:
+            return False
         pairs = [pair for pair in zip(mine[1::2], yours[1::2], strict=True) if pair[0] != pair[1]]
         if any(closeness(*pair, rules.relative, rules.absolute)[0] == "apart" for pair in pairs):
             return False
@@ -136,6 +140,10 @@ class Weighing:
         if {stored, fresh} & {"True", "False"}:
             return False
         rules = self.rules
+        self._numbers_left -= 1
+        if self._numbers_left < 0:
+            self.note("different", "more differs than can be looked into", where)
+            return True
         found, gap = closeness(stored, fresh, rules.relative, rules.absolute, where)
         if gap is not None:
             if self.absolute is None or gap.absolute > self.absolute.absolute:

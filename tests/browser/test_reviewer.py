@@ -96,7 +96,8 @@ def test_a_reviewer_sees_what_was_checked_reruns_steps_and_downloads_a_review(
         detail.get_by_role("button", name="Rerun and compare").click()
         expect(detail.locator(".vb-Rerun")).to_contain_text(words)
         expect(detail.locator(".vb-Rerun")).to_contain_text("outside the container")
-    expect(detail.locator(".vb-Rerun li")).to_have_text(re.compile(r"^dice/d.txt\s*different$"))
+    said = re.compile(r"^dice/d.txt\s*different\s*\d+ is now \d+, line 1$")
+    expect(detail.locator(".vb-Rerun li")).to_have_text(said)
 
     panel.get_by_role("button", name="Write a review…").click()
     dialog = page.get_by_role("dialog")

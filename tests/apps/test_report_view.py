@@ -13,7 +13,7 @@ from vaibify_lab.apps.screen import Screen
 from vaibify_lab.apps.text import columns
 from vaibify_lab.core.model import Workflow
 from vaibify_lab.core.report import Reason, Rung, StepReport
-from vaibify_lab.project import Report
+from vaibify_lab.project.report import Report
 from vaibify_lab.runs.plan import Planned
 
 GREEN = StepReport(

@@ -174,7 +174,7 @@ ROWS: list[tuple[str, Callable[[Lab], Any], str, str]] = [
     ("words, limits and tolerances",
      lambda lab: (lab.declared("fit").update(
          sDescription="new", fTimeoutSeconds=9, dictTolerances={"x": 1}, bPlotOnly=True,
-         dictResources={"fCpus": 2}, dictCell={"sCellId": "1"}, bWriteAnywhere=True),
+         dictResources={"fCpus": 2}, bWriteAnywhere=True),
          lab.document.update(sWorkflowName="x", iNumberOfCores=2, fTolerance=1, iJobs=3, iSeed=5)),
      CLEAN, FIT),
     ("no input declared", lambda lab: lab.declared("clean").update(saInputDataFiles=[]),

@@ -67,7 +67,6 @@ STEP_CHANGES: dict[str, Any] = {
     "saDependencies": ["Other"],
     "saScripts": ["fit.py"],
     "sNotebook": "fit.ipynb",
-    "dictCell": {"sNotebook": "n.ipynb", "sCellId": "1"},
     "dictTests": {},
     "bNoTests": True,
     "dictTolerances": {"x": 0.1},

@@ -198,4 +198,4 @@ def test_unknown_keys_are_named_with_the_nearest_also_inside():
 
 
 def test_a_known_document_has_no_unknown_key():
-    assert STEP.unknown({"sName": "x", "dictCell": {"anything": 1}}) == []
+    assert STEP.unknown({"sName": "x", "dictTolerances": {"anything": 1}}) == []

@@ -33,7 +33,6 @@ def test_everything_that_a_step_can_say():
         saOutputFiles=["c.log"],
         saInputDataFiles=["raw/"],
         saScripts=["fits/fit.py"],
-        dictCell={"sNotebook": "n.ipynb", "sCellId": "ab12"},
         dictTests={
             "dictQuantitative": {"saCommands": ["q"], "sStandardsPath": "s.json"},
             "dictIntegrity": {"sFilePath": "t/i.py"},
@@ -295,7 +294,7 @@ class TestWarnings:
         assert made.warnings[-1] == "... and more"
 
     def test_a_good_workflow_has_none(self):
-        assert workflow(step("A", dictCell={"any": 1}), dictRemotes={"any": 1}).warnings == ()
+        assert workflow(step("A", dictTolerances={"any": 1}), dictRemotes={"any": 1}).warnings == ()
 
 
 class TestSlugs:

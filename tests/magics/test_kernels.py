@@ -10,11 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
 
 from tests.apps.front import surroundings
 from tests.kills.checks import living
+from tests.kit import Made
 from tests.magics.kernel import LOAD, new_project, notebook, run
 from vaibify_lab.envelope.environment import NAME, EnvironmentFile
 
@@ -26,9 +28,9 @@ pathlib.Path("out/s.txt").write_text("awake")"""
 
 
 @contextmanager
-def live(root: Path) -> Iterator[tuple[Any, BlockingKernelClient]]:
+def live(root: Path, **env: str) -> Iterator[tuple[Any, BlockingKernelClient]]:
     """Give a kernel with the extension loaded."""
-    manager, client = start_new_kernel(cwd=str(root), env=surroundings())
+    manager, client = start_new_kernel(cwd=str(root), env=surroundings(**env))
     try:
         client.execute_interactive(LOAD, timeout=60)
         yield manager, client
@@ -118,37 +120,93 @@ def test_help_and_completion(tmp_path: Path) -> None:
     assert "usage: jupyter vaibify run" in told
 
 
+FIT = "%%vaibify step Fit --input data/in.txt --no-tests --output out/f.txt\nopen('out/f.txt', 'w')"
+IMAGE = f"sha256:{'ab' * 32}"
+NOWHERE = {"DOCKER_HOST": "unix:///nowhere/docker.sock"}
+
+
+def pinned(root: Path) -> Made:
+    """Make a project whose steps run in an image that nobody here has."""
+    made = new_project(root)
+    made.write(NAME, EnvironmentFile(config_digest=IMAGE).to_bytes())
+    return made
+
+
 def test_a_kernel_without_docker_and_server_declares_and_says_who_runs_it(tmp_path: Path) -> None:
-    made = new_project(tmp_path / "p")
-    made.write(NAME, EnvironmentFile(config_digest=f"sha256:{'ab' * 32}").to_bytes())
+    made = pinned(tmp_path / "p")
     (tmp_path / "none").mkdir()
     for name in ("docker", "jupyter_server", "nbclient"):
         text = f"raise ModuleNotFoundError({name!r}, name={name!r})\n"
         (tmp_path / f"none/{name}.py").write_text(text)
-    cell = "%%vaibify step Fit --input data/in.txt --output out/f.txt\nprint(1)"
     check = "import sys; print([m for m in ('docker', 'jupyter_server') if m in sys.modules])"
-    ran = run(made.root, cell, check, PYTHONPATH=str(tmp_path / "none"))
-    assert ran.stopped is None
+    ran = run(made.root, FIT, check, on=True, PYTHONPATH=str(tmp_path / "none"))
     said = ran.text(0)
     assert "declared, not run here: the Python package docker is not installed" in said
     assert "by the badge at the cell, in the panel, or with jupyter vaibify run fit" in said
     assert ran.text(1) == "[]\n"
+    name, text = ran.error(0)  # nobody is there to run it
+    assert name == "StepFailed"
+    assert text.startswith("step 'fit' was not run, and is never-run: the Python package docker")
     assert made.steps()["fit"].run == "never-run"
-    without = run(made.root, cell, DOCKER_HOST="unix:///nowhere/docker.sock")
-    assert without.stopped is None
-    assert "declared, not run here: no container engine" in without.text(0)
+
+
+@pytest.mark.parametrize(
+    ("cell", "questions", "status"),
+    [("c1", True, "ok"), ("c1", False, "error"), ("", True, "error")],
+)
+def test_only_a_front_end_that_is_surely_there_may_leave_a_step_unrun(
+    tmp_path: Path, cell: str, questions: bool, status: str
+) -> None:
+    made = pinned(tmp_path / "p")
+    with live(made.root, **NOWHERE) as (_, client):
+        content = {
+            "code": FIT,
+            "silent": False,
+            "store_history": True,
+            "user_expressions": {},
+            "allow_stdin": questions,
+        }
+        metadata = {"cellId": cell} if cell else {}
+        message = client.session.msg("execute_request", content, metadata=metadata)
+        client.shell_channel.send(message)
+        while (reply := client.get_shell_msg(timeout=120))["parent_header"]["msg_id"] != (
+            message["header"]["msg_id"]
+        ):
+            pass
+    assert reply["content"]["status"] == status, reply
+
+
+def test_no_headless_runner_ends_well_over_a_step_that_was_not_run(tmp_path: Path) -> None:
+    made = new_project(tmp_path / "p")
+    made.write("n.ipynb", json.dumps(notebook(LOAD, FIT)))
+    assert run(made.root, FIT).stopped is None
+    made.write(NAME, EnvironmentFile(config_digest=IMAGE).to_bytes())
+    papermill = ("papermill", "n.ipynb", "done.ipynb")
+    done = command(made.root, *papermill, **NOWHERE)
+    assert done.returncode == 1
+    assert "step 'fit' was not run, and is stale: no container engine" in done.stderr
+    made.write("run.ipy", f"{LOAD}\ncell = {FIT!r}\n{RUN}\n")
+    plain = command(made.root, "IPython", "--no-banner", "--colors=NoColor", "run.ipy", **NOWHERE)
+    assert plain.returncode == 1 and "and is stale: no container engine" in plain.stdout
+    # ran elsewhere, in that image: then there is nothing to run
+    path = ".vaibify/records/workflow/fit.json"
+    made.write(path, json.dumps(json.loads(made.read(path)) | {"image": IMAGE}))
+    assert made.steps()["fit"].run == "current"
+    done = command(made.root, *papermill, **NOWHERE)
+    assert done.returncode == 0, done.stderr
+    assert "not run here, and current as it is: no container engine" in made.read("done.ipynb")
 
 
 BAD = "%%vaibify step Bad --output out/b.txt\nraise SystemExit(4)"
 WRONG = "%%vaibify step Bad --otput out/b.txt\n1"
 
 
-def command(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def command(root: Path, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
     """Run a program of this environment in the project."""
     return subprocess.run(
         [sys.executable, "-m", *words],
         cwd=root,
-        env=surroundings(),
+        env=surroundings(**env),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

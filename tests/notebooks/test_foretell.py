@@ -125,6 +125,20 @@ def test_what_goes_well_or_is_not_surely_wrong_is_not_told(made: Made, source: s
     assert told(made, source) == []
 
 
+STEPS = [
+    "%%vaibify step A --output o --language R\nd <- data.frame(x = 1)\nif (TRUE) {}",
+    "%%vaibify step A --output o --language=bash\nfor i in 1 2; do echo $i; done",
+    "%%time\n%%vaibify step A --language julia --output o\nx = [i for i in 1:3]\nend",
+    "%%vaibify step A --input work/data/in.csv\nopen('work/data/in.csv')",
+    "%%vaibify step A --directory work --input work/data/in.csv\nopen('data/in.csv')",
+]
+
+
+@pytest.mark.parametrize("source", STEPS)
+def test_a_step_cell_is_read_in_its_language_and_from_its_folder(made: Made, source: str) -> None:
+    assert told(made, "%load_ext vaibify_lab", source) == []
+
+
 def test_cells_are_read_in_their_order(made: Made) -> None:
     found = told(made, "print(x)", "x = 1", "x", counts=(3, 1, 2))
     assert found == [
@@ -140,6 +154,19 @@ def test_cells_are_read_in_their_order(made: Made) -> None:
         "kernel-missing",
         "asks for the kernel 'my-env', which is not on this machine: this Python's is used",
     )
+
+
+def test_step_cells_share_files_and_no_names(made: Made) -> None:
+    step = "%%vaibify step A --output work/o.csv\nx = 1\nopen('work/o.csv', 'w').write('1')"
+    assert told(made, "%load_ext vaibify_lab", step, "open('o.csv')", "print(x)") == [
+        ("name-missing", "4: uses 'x', which no cell makes")
+    ]
+    declared = "%%vaibify step A --plot work/fig/\nimport helper"
+    assert told(made, "%load_ext vaibify_lab", declared, "open('fig/a.png')") == []
+    away = "%%vaibify step A --directory work\nopen('work/data/in.csv')"
+    assert told(made, "%load_ext vaibify_lab", away) == [
+        ("file-missing", "2: reads 'work/data/in.csv', which is not here")
+    ]
 
 
 def test_the_verb_takes_notebooks(made: Made, tmp_path: Path) -> None:

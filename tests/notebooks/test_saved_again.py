@@ -179,7 +179,9 @@ def test_n08_a_notebook_saved_again_leaves_its_step_verified(tmp_path: Path) -> 
     note = next(note for note in report.notes if note.code == "notebook-saved")
     assert note.path == "nb/fit.ipynb"
     assert note.text == "nb/fit.ipynb was saved again since; what runs in it is the same"
-    # its bytes did change: sha256sum says so, and tier 1 with it
+    # its bytes did change: the ladder and sha256sum say so
+    lacking = next(one for one in one.project().report().levels if one.level == "L3").missing
+    assert ("manifest-differs", "nb/fit.ipynb") in [(why.code, why.path) for why in lacking]
     plain = subprocess.run(
         ["sha256sum", "-c", "--quiet", "MANIFEST.sha256"],
         cwd=one.root,

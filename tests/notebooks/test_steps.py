@@ -144,7 +144,7 @@ def test_n05_ids(tmp_path: Path) -> None:
 
 
 def test_n09_a_name_that_only_a_live_kernel_had(tmp_path: Path) -> None:
-    one = made(tmp_path, book("y = 1", "print(x + y)"))
+    one = made(tmp_path, book("y = 1", "for _ in [1]:\n    print(x + y)"))
     assert why(one)[1].endswith(
         "cell 2 (2 of 2 with code): NameError: name 'x' is not defined "
         "(no cell before it has it: it was defined only in a live kernel)"
@@ -216,7 +216,11 @@ def test_a_kernel_of_another_name_is_this_pythons(tmp_path: Path) -> None:
     one = made(tmp_path, book("1", kernelspec=spec))
     assert one.run()["outcome"] == "passed"
     none = made(tmp_path / "r", book("1", kernelspec={"name": "ir", "language": "R"}))
-    assert "there is no kernel 'ir' here" in why(none)[1]
+    refused = none.events()[-1]
+    assert refused["event"] == "runRefused"
+    assert "asks for the kernel 'ir', which is not on this machine" in refused["text"]
+    status, line = alone(tmp_path, book("1", kernelspec={"name": "ir", "language": "R"}))
+    assert status == 1 and "there is no kernel 'ir' here" in line
 
 
 @pytest.mark.parametrize("tier", ["bwrap", "landlock", "plain"])

@@ -156,6 +156,18 @@ def test_cells_are_paired_by_id_then_by_order() -> None:
     ]
 
 
+def test_n08_the_same_code_under_other_ids_is_compared_in_its_order() -> None:
+    one = book(
+        cell("1", result(**{"text/plain": "3"}), name="a"),
+        cell("2", result(**{"text/plain": "3"}), name="b"),
+    )
+    other = book(
+        cell("1", result(**{"text/plain": "3"}), name="b"),
+        cell("2", result(**{"text/plain": "3"}), name="new"),
+    )
+    assert verdicts(one, other) == ["identical", "identical"]
+
+
 def test_a_cell_that_says_it_raises_is_compared_like_others() -> None:
     value = json.loads(book(cell("1/0", failed("ZeroDivisionError", "division by zero"))))
     value["cells"][0]["metadata"]["tags"] = ["raises-exception"]

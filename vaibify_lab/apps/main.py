@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -101,6 +100,8 @@ def _module_of(name: str) -> str:
 
 def _say(name: str, error: VaibifyError, screen: Screen, debug: bool) -> int:
     if debug:
+        import traceback
+
         traceback.print_exc()
     start = f"{COMMAND} {name}" if name in VERBS else COMMAND
     screen.complain(f"{start}: {error}")

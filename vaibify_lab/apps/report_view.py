@@ -12,7 +12,7 @@ from vaibify_lab.core.paths import shown
 from vaibify_lab.core.report import Reason, Rung, StepReport
 
 if TYPE_CHECKING:
-    from vaibify_lab.project import Report
+    from vaibify_lab.project.report import Report
     from vaibify_lab.runs.plan import Planned
 
 MOST_MISSING = 3

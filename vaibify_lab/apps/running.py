@@ -105,7 +105,7 @@ def see_through(project: Project, options: RunOptions, screen: Screen) -> Seen:
     VaibifyError
         The runner refused.
     """
-    from vaibify_lab.project import refusal
+    from vaibify_lab.project.running import refusal
 
     with Stop() as stop:
         folder = project.start_run(options)

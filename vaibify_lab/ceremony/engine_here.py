@@ -6,15 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from vaibify_lab.ceremony.packages_inside import PinnedImage
 from vaibify_lab.core.errors import VaibifyError
-from vaibify_lab.engines.image.client import connect
-from vaibify_lab.engines.image.registry import pull
 from vaibify_lab.envelope.environment import NAME, EnvironmentFile, parse_environment
 from vaibify_lab.runs.opened import Opened
 
 if TYPE_CHECKING:
     from docker import APIClient
+
+    from vaibify_lab.ceremony.packages_inside import PinnedImage
 
 
 @dataclass(slots=True)
@@ -39,6 +38,9 @@ class EngineHere:
         client, why = self.client()
         if client is None:
             return None, why
+        from vaibify_lab.ceremony.packages_inside import PinnedImage
+        from vaibify_lab.engines.image.registry import pull
+
         self.tell(f"pulling {environment.registry_digest}")
         try:
             pulled = pull(
@@ -57,6 +59,8 @@ class EngineHere:
         environment = self._environment()
         if environment is None or environment.registry_digest is None:
             return None, None
+        from vaibify_lab.engines.image.client import connect
+
         try:
             return connect(), None
         except VaibifyError as error:

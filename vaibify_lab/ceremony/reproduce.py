@@ -5,21 +5,21 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vaibify_lab.ceremony.by_hand import with_by_hand
 from vaibify_lab.ceremony.engine_here import EngineHere
-from vaibify_lab.ceremony.image import check_image_file
 from vaibify_lab.ceremony.integrity import check_integrity
-from vaibify_lab.ceremony.packages import check_packages
 from vaibify_lab.ceremony.report import TierReport, problem
-from vaibify_lab.ceremony.rerun import Rerun, changed_since_pinned, rerun
 from vaibify_lab.core.errors import UsageError, VaibifyError
 from vaibify_lab.core.model import Workflow
 from vaibify_lab.envelope import environment
 from vaibify_lab.runs.enveloping import manifested
 from vaibify_lab.runs.look import LOCK
 from vaibify_lab.runs.opened import Opened
+
+if TYPE_CHECKING:
+    from vaibify_lab.ceremony.rerun import Rerun
 
 HEADS = {
     1: "Verifying file integrity (MANIFEST.sha256)",
@@ -140,14 +140,17 @@ def _again(
     telling: Telling,
 ) -> tuple[Rerun, ...] | None:
     """Run the workflows again; what differs from its pin is said before (case E08)."""
-    changed = [changed_since_pinned(opened, one) if asked.rerun else () for one in workflows]
+    if not asked.rerun:
+        telling.begin(4, HEADS[4])
+        telling.done(4, "skipped (use --rerun)", ())
+        return None
+    from vaibify_lab.ceremony.rerun import changed_since_pinned, rerun
+
+    changed = [changed_since_pinned(opened, one) for one in workflows]
     for text in (text for one in changed for text in one):
         if telling.note is not None:
             telling.note(text)
     telling.begin(4, HEADS[4])
-    if not asked.rerun:
-        telling.done(4, "skipped (use --rerun)", ())
-        return None
     reruns = tuple(
         rerun(opened, one, asked.person, texts, telling.event)
         for one, texts in zip(workflows, changed, strict=True)
@@ -206,6 +209,8 @@ def _integrity(
 
 
 def _packages(opened: Opened, workflows: Sequence[Workflow], engine: EngineHere) -> TierReport:
+    from vaibify_lab.ceremony.packages import check_packages
+
     data = opened.tree.read(LOCK) if opened.tree.lstat(LOCK) is not None else None
     declared_none = bool(workflows) and all(one.no_python_packages for one in workflows)
     if data is None or declared_none:
@@ -215,6 +220,8 @@ def _packages(opened: Opened, workflows: Sequence[Workflow], engine: EngineHere)
 
 
 def _image(opened: Opened, engine: EngineHere) -> TierReport:
+    from vaibify_lab.ceremony.image import check_image_file
+
     if opened.tree.lstat(environment.NAME) is None:
         return check_image_file(None)
     client, why = engine.client()

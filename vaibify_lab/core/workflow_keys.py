@@ -130,7 +130,6 @@ STEP_KEYS: dict[str, Key] = {
         "A notebook that is run, before the commands; its executed copy is the output *.ipynb.",
         "code",
     ),
-    "dictCell": Key(Mapped(Anything()), False, "Notebook and cell id; written by the panel only."),
     "dictTests": Key(_shape(SUITE_KEYS), False, "Its tests, by category.", "test"),
     "bNoTests": Key(Flag(), False, "Declares that it needs no tests."),
     "dictTolerances": Key(Mapped(Anything()), False, "Tolerances of quantitative tests."),

@@ -15,7 +15,6 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -24,6 +23,7 @@ from vaibify_lab.core.errors import MissingFile
 from vaibify_lab.core.observed import MISSING, FileState
 from vaibify_lab.files.descent import Descent, look, open_regular
 from vaibify_lab.files.paths import escaped, split
+from vaibify_lab.files.sharing import shared
 from vaibify_lab.files.tree import Tree
 
 Stamp = tuple[int, int, int, int]
@@ -96,26 +96,38 @@ def hash_many(tree: Tree, paths: Iterable[str]) -> dict[str, FileState]:
 def hash_each(tree: Tree, paths: Iterable[str]) -> Iterator[tuple[str, FileState]]:
     """Yield each file with its state as soon as that is known, every byte of all of them read.
 
-    Large files come last, read in threads: hashing lets go of the interpreter. For small ones
-    threads would only wait for each other.
+    Large files come last, read in threads: hashing lets go of the interpreter. Small ones are too
+    small for that, threads would only wait for each other: many are shared with other processes.
     """
+    wanted = list(paths)
     large: list[str] = []
     with open_descent(tree) as descent:
-        for directory, name, path in sorted((*split(path), path) for path in paths):
-            try:
-                opened = descent.enter(directory)
-                status = look(opened, name)
-            except OSError as error:
-                yield path, state_of_error(error)
-                continue
-            if status.st_size > _SMALL:
+        for path, state in shared(tree.root, wanted, partial(hash_small, descent)):
+            if state is None:
                 large.append(path)
             else:
-                state = _small_state(opened, name, status)
-                yield path, state or read_at(opened, name, None).state
+                yield path, state
     if large:
+        from concurrent.futures import ThreadPoolExecutor  # dear to load, and seldom needed
+
         with ThreadPoolExecutor(min(_THREADS, len(large), os.cpu_count() or 1)) as pool:
             yield from zip(large, pool.map(partial(hash_file, tree), large), strict=True)
+
+
+def hash_small(descent: Descent, paths: Iterable[str]) -> Iterator[tuple[str, FileState | None]]:
+    """Yield each file with its state, None for a large one, which is not read."""
+    for directory, name, path in sorted((*split(path), path) for path in paths):
+        try:
+            opened = descent.enter(directory)
+            status = look(opened, name)
+        except OSError as error:
+            yield path, state_of_error(error)
+            continue
+        if status.st_size > _SMALL:
+            yield path, None
+        else:
+            state = _small_state(opened, name, status)
+            yield path, state or read_at(opened, name, None).state
 
 
 def read_below(descent: Descent, directory: str, name: str, object_format: str | None) -> Reading:

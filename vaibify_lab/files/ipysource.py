@@ -6,11 +6,13 @@ import re
 
 from vaibify_lab.files.parsed import Import, Parsed, Sourced
 from vaibify_lab.files.pysource import parse_python
-from vaibify_lab.files.shellsource import parse_r, parse_shell
+from vaibify_lab.files.shellsource import parse_julia, parse_r, parse_shell
 
 # Cell magics whose cell is Python.
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "vaibify"})
 _SHELL_CELLS = frozenset({"bash", "sh", "script", "system", "sx", "!"})
+_OTHERS = {**dict.fromkeys(_SHELL_CELLS, parse_shell), "R": parse_r, "julia": parse_julia}
+_LANGUAGE = re.compile(r"%%vaibify\s[^\n]*?\s--language[=\s]\s*[\"']?(\w+)")
 _CELL_MAGIC = re.compile(r"\s*%%(!|\w+)[^\n]*\n?")
 _LINE_MAGIC = re.compile(
     r"([ \t]*)(?:[\w.,\[\]][\w., \t\[\]]*=[ \t]*)?(%|!|\?)(.*)|([ \t]*)%?[\w.*]+\?\??[ \t]*"
@@ -24,12 +26,11 @@ def parse_cell(text: str, first_line: int = 1) -> Parsed:
     magic = _CELL_MAGIC.match(text)
     if magic:
         name, body = magic[1], text[magic.end() :]
-        if name in _SHELL_CELLS:
-            return parse_shell(body.encode("utf-8", "surrogateescape"))
-        if name not in _PYTHON_CELLS:
-            return parse_r(body.encode("utf-8", "surrogateescape")) if name == "R" else Parsed()
-        first_line += magic[0].count("\n")
-        text = body
+        said = _LANGUAGE.match(magic[0].lstrip())
+        name = said[1] if said and said[1] != "python" else name
+        if name in _PYTHON_CELLS:
+            return parse_cell(body, first_line + magic[0].count("\n"))
+        return _OTHERS.get(name, _nothing)(body.encode("utf-8", "surrogateescape"))
     plain = parse_python(text, first_line)
     if not plain.problem:
         return plain
@@ -39,6 +40,10 @@ def parse_cell(text: str, first_line: int = 1) -> Parsed:
         if found:
             beside = beside.joined(_magic(line, found, number))
     return parse_python(without_magics(text), first_line).joined(beside)
+
+
+def _nothing(data: bytes) -> Parsed:
+    return Parsed()
 
 
 def without_magics(text: str) -> str:

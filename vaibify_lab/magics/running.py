@@ -8,7 +8,7 @@ from pathlib import Path
 
 from vaibify_lab.apps.running import Seen, see_through
 from vaibify_lab.core.errors import StaleCopy, StepFailed, VaibifyError
-from vaibify_lab.magics import live
+from vaibify_lab.magics import live, widgets
 from vaibify_lab.magics.screen import CellScreen
 from vaibify_lab.magics.view import outputs_of, show
 from vaibify_lab.notebooks.cells import read_cell
@@ -32,12 +32,16 @@ class Here:
         The names that the kernel has.
     cell : str
         The cell's id; empty where the front end does not say.
+    is_attended : bool
+        A front end with a person before it is there for sure: it names the cell, and takes
+        questions. Headless runners do not; where nothing is known, nobody is there.
     declared : dict
         The id and the code of the cell that declared a step last in this kernel, by slug.
     """
 
     names: Mapping[str, object]
     cell: str
+    is_attended: bool
     declared: dict[str, tuple[str, str]]
 
     def was_another(self, slug: str, code: str) -> bool:
@@ -79,7 +83,7 @@ def run_cell(here: Here, line: str, body: str) -> None:
     if cell.line.declare_only:
         screen.line(f"declared, not run; run it with: %vaibify run {declared.slug}")
         return
-    seen = _run(project, declared, screen)
+    seen = _run(here, project, declared, screen)
     if seen is not None and seen.code:
         raise StepFailed(live.explained(seen.said, cell, here.names))
 
@@ -93,25 +97,43 @@ def _declare(project: Project, cell: Cell, screen: CellScreen) -> Declared:
         raise
 
 
-def _run(project: Project, declared: Declared, screen: CellScreen) -> Seen | None:
-    """Run the step and show what came of it; None where nothing here can run it."""
+def _run(here: Here, project: Project, declared: Declared, screen: CellScreen) -> Seen | None:
+    """Run the step and show what came of it; None where it is left to others to run."""
     before = outputs_of(project, declared.slug)
+    kit = widgets.toolkit()
+    options = RunOptions(project.path, "steps", (declared.slug,))
     try:
-        seen = see_through(project, RunOptions(project.path, "steps", (declared.slug,)), screen)
+        with widgets.progress(kit, screen, declared.slug):
+            seen = see_through(project, options, screen)
     except VaibifyError as error:
         if not _is_for_want_of_an_engine(project, error):
             raise
-        screen.line(f"declared, not run here: {error.text}", hang=2)
-        screen.line(
-            "  run it where there is an engine: by the badge at the cell, in the panel, or with "
-            f"jupyter vaibify run {declared.slug}",
-            hang=2,
-        )
+        _leave(here, project, declared.slug, error, screen)
         return None
     except KeyboardInterrupt as error:
         raise StepFailed(str(error) or "interrupted; the run goes on") from None
-    show(project, declared.slug, before, passed=not seen.code)
+    show(project, declared.slug, before, passed=not seen.code, kit=kit)
     return seen
+
+
+def _leave(
+    here: Here, project: Project, slug: str, error: VaibifyError, screen: CellScreen
+) -> None:
+    """Say who runs the step; fail the cell where nobody would, and it is not current."""
+    report = next(one for one in project.look().reports if one.slug == slug)
+    tested = report.unit_test in ("none", "passed")
+    if report.run == "current" and not report.upstream_modified and tested:
+        screen.line(f"not run here, and current as it is: {error.text}", hang=2)
+        return
+    screen.line(f"declared, not run here: {error.text}", hang=2)
+    screen.line(
+        "  run it where there is an engine: by the badge at the cell, in the panel, or with "
+        f"jupyter vaibify run {slug}",
+        hang=2,
+    )
+    if not here.is_attended:
+        is_now = "not tested" if report.run == "current" and not tested else report.run
+        raise StepFailed(f"step {slug!r} was not run, and is {is_now}: {error.text}")
 
 
 def _is_for_want_of_an_engine(project: Project, error: VaibifyError) -> bool:

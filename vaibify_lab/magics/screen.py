@@ -5,9 +5,11 @@ from __future__ import annotations
 import codecs
 import io
 import sys
+from collections.abc import Callable
 from typing import TextIO, cast
 
 from vaibify_lab.apps.screen import Colour, Screen
+from vaibify_lab.core.paths import shown
 
 _MOST = 2**20  # more than that of one run makes a notebook heavy
 _LAST = 8 * 1024
@@ -20,12 +22,15 @@ class CellScreen(Screen):
     ----------
     complaint : str
         What was said last of why the answer is no; told by the error that the cell ends with.
+    on_progress : callable, optional
+        Shows what goes on now; a cell's text cannot be taken back.
     """
 
     def __init__(self, *, as_json: bool = False) -> None:
         out = sys.stdout if _has_bytes(sys.stdout) else cast(TextIO, _Stream(sys.stdout))
         super().__init__(as_json=as_json, out=out, err=sys.stderr)
         self.complaint = ""
+        self.on_progress: Callable[[str], None] | None = None
         self._room = _MOST
         self._kept = b""
         self._hidden = 0
@@ -48,6 +53,11 @@ class CellScreen(Screen):
         if kept:
             super().output(kept)
         super().line(text, hang=hang, colour=colour)
+
+    def progress(self, text: str) -> None:
+        """Show what goes on now, where something can."""
+        if self.on_progress is not None:
+            self.on_progress(shown(text.strip()))
 
     def complain(self, text: str) -> None:
         """Keep it for the cell's error; one before it is said."""

@@ -45,8 +45,10 @@ class VaibifyMagics(Magics):
             run_cell(self._here(), line, cell)
 
     def _here(self) -> Here:
-        """Return the kernel's names, and the cell that runs where the front end says which."""
+        """Return the kernel's names, and what the front end says of the cell and of itself."""
         shell: Any = self.shell
         message = shell.get_parent() if hasattr(shell, "get_parent") else {}
         said = message.get("metadata", {}).get("cellId")
-        return Here(shell.user_ns, said if isinstance(said, str) else "", self._declared)
+        cell = said if isinstance(said, str) else ""
+        takes_questions = message.get("content", {}).get("allow_stdin") is True
+        return Here(shell.user_ns, cell, bool(cell) and takes_questions, self._declared)

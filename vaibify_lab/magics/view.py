@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -15,9 +16,12 @@ from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.paths import shown
 from vaibify_lab.core.report import StepReport
 from vaibify_lab.files.factstore import FactStore
+from vaibify_lab.magics.widgets import SignOffForm
 from vaibify_lab.project import Project
+from vaibify_lab.project.signing import ToSign
+from vaibify_lab.runs.opened import Look
 
-_display: Callable[..., object] = display  # IPython gives it no types
+_display: Callable[..., Any] = display  # IPython gives it no types
 _MOST_BYTES = 5 * 2**20
 _MOST_PLOTS = 20
 _PICTURES = {
@@ -99,18 +103,36 @@ def outputs_of(project: Project, slug: str) -> dict[str, str]:
     return dict(passed.pins.outputs) if passed is not None else {}
 
 
-def show(project: Project, slug: str, before: Mapping[str, str], *, passed: bool) -> None:
-    """Show what is true of a step now; its plots too when it passed."""
+def show(
+    project: Project, slug: str, before: Mapping[str, str], *, passed: bool, kit: Any = None
+) -> None:
+    """Show what is true of a step now; its plots too when it passed, and a form to sign it.
+
+    ``kit`` is ipywidgets, where there is a form.
+    """
     look = project.look()
-    report = next(one for one in look.reports if one.slug == slug)
     after = outputs_of(project, slug) if passed else {}
     changes = {path: _became(before.get(path), sha256) for path, sha256 in after.items()}
     changes |= {path: "no longer written" for path in before if passed and path not in after}
-    _display(StepView(report, changes))
+    view = StepView(_report_of(look, slug), changes)
+    drawn = _display(view, display_id=True)
     plots = look.workflow.by_slug[slug].made_among(after)
     wanted = look.workflow.by_slug[slug].plot_files
     for path in [one for one in plots if _is_of(one, wanted)][:_MOST_PLOTS] if passed else ():
         _show_plot(project, path)
+    record = look.facts.records.get(slug)
+    can_be_signed = (view.report.run, view.report.user) == ("current", "untested")
+    if kit is not None and can_be_signed and isinstance(record, RunRecord):
+        seen = ToSign(slug, record.run_id, dict(record.pins.outputs))
+        SignOffForm(kit, project, seen, partial(_draw_again, project, drawn, changes, slug))
+
+
+def _draw_again(project: Project, drawn: Any, changes: Mapping[str, str], slug: str) -> None:
+    drawn.update(StepView(_report_of(project.look(), slug), changes))
+
+
+def _report_of(look: Look, slug: str) -> StepReport:
+    return next(one for one in look.reports if one.slug == slug)
 
 
 def _became(old: str | None, new: str) -> str:

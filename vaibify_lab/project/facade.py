@@ -1,4 +1,7 @@
-"""``Project``: the one façade of every front door. Says what is true; starts what is asked."""
+"""``Project``: the one façade of every front door. Says what is true; starts what is asked.
+
+A room is loaded when it is first entered: a verb needs one or two of them.
+"""
 
 from __future__ import annotations
 
@@ -9,34 +12,30 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from vaibify_lab.ceremony.copying import Tell
-from vaibify_lab.ceremony.reproduce import Asked, Reproduction, Telling, reproduce
-from vaibify_lab.ceremony.rerun import Rerun, rerun
-from vaibify_lab.core.facts import SignOff
-from vaibify_lab.core.finding import Finding
-from vaibify_lab.core.model import Step
-from vaibify_lab.notebooks.standing import Cell
-from vaibify_lab.project import running, writing
-from vaibify_lab.project.declaring import Declared, declare
-from vaibify_lab.project.editing import write_workflow
-from vaibify_lab.project.file_status import FileStatus, file_status
-from vaibify_lab.project.report import Report, find_step, report_on
-from vaibify_lab.project.writing import Part
-from vaibify_lab.runs import attending, vouching
-from vaibify_lab.runs.attending import Waiting
-from vaibify_lab.runs.history import RunSummary, summary
-from vaibify_lab.runs.journal import RunFolder
 from vaibify_lab.runs.opened import Look, Opened
-from vaibify_lab.runs.options import RunOptions
-from vaibify_lab.runs.stopping import stop
-from vaibify_lab.runs.vouching import ToSign
-from vaibify_lab.runs.waiting import Word
 
 if TYPE_CHECKING:
+    from vaibify_lab.ceremony.copying import Tell
+    from vaibify_lab.ceremony.reproduce import Asked, Reproduction, Telling
+    from vaibify_lab.ceremony.rerun import Rerun
+    from vaibify_lab.core.facts import SignOff
+    from vaibify_lab.core.finding import Finding
+    from vaibify_lab.core.model import Step
     from vaibify_lab.engines.base import Terminal
     from vaibify_lab.engines.image.stream import BuildLine
+    from vaibify_lab.notebooks.standing import Cell
+    from vaibify_lab.project.declaring import Declared
+    from vaibify_lab.project.file_status import FileStatus
+    from vaibify_lab.project.report import Report
+    from vaibify_lab.project.writing import Part
+    from vaibify_lab.runs.attending import Waiting
+    from vaibify_lab.runs.history import RunSummary
     from vaibify_lab.runs.imaging import BuildReport
+    from vaibify_lab.runs.journal import RunFolder
+    from vaibify_lab.runs.options import RunOptions
     from vaibify_lab.runs.project_image import ProjectImage
+    from vaibify_lab.runs.vouching import ToSign
+    from vaibify_lab.runs.waiting import Word
 
 
 class Project:
@@ -85,10 +84,14 @@ class Project:
 
     def report(self) -> Report:
         """Return what is true now, with the ladder."""
+        from vaibify_lab.project.report import report_on
+
         return report_on(self.opened, self.look())
 
     def file_status(self) -> FileStatus:
         """Return the report with what a poll wants beside it."""
+        from vaibify_lab.project.file_status import file_status
+
         return file_status(self.opened, self.look())
 
     def step(self, name: str) -> Step:
@@ -98,6 +101,8 @@ class Project:
         ------
         UnknownStep
         """
+        from vaibify_lab.project.report import find_step
+
         return find_step(self.opened.workflow(self.path), name)
 
     def person(self) -> str:
@@ -112,10 +117,14 @@ class Project:
         VaibifyError
             When the runner refuses at once (a run in progress).
         """
+        from vaibify_lab.project import running
+
         return running.begin(self.opened, options, person or self.person())
 
     def events(self, folder: RunFolder) -> Iterator[dict[str, Any] | None]:
         """Yield a run's events to its end; None whenever nothing is new."""
+        from vaibify_lab.project import running
+
         return running.events_of(folder)
 
     def runs(self) -> list[RunFolder]:
@@ -126,10 +135,14 @@ class Project:
         NotPassed
             When git tracks this machine's files: then somebody else may have written them.
         """
+        from vaibify_lab.project import running
+
         return running.kept(self.opened)
 
     def history(self) -> list[RunSummary]:
         """Return the runs kept on this machine, oldest first, each summed up."""
+        from vaibify_lab.runs.history import summary
+
         return [summary(folder) for folder in self.runs()]
 
     def find_run(self, name: str | None = None) -> RunFolder:
@@ -142,6 +155,8 @@ class Project:
         MissingFile
             When there is none, or several begin so.
         """
+        from vaibify_lab.project import running
+
         return running.find(self.opened, name)
 
     def check(self, *, publish: bool = False) -> list[Finding]:
@@ -155,6 +170,8 @@ class Project:
 
     def current_run(self) -> RunFolder | None:
         """Return the latest run; None also where git tracks this machine's files."""
+        from vaibify_lab.project import running
+
         return running.latest(self.opened)
 
     def stop_run(self, run_id: str | None = None) -> RunFolder:
@@ -165,10 +182,14 @@ class Project:
         NotPassed
             When there is none, or not the one that is named.
         """
+        from vaibify_lab.runs.stopping import stop
+
         return stop(self.opened, run_id)
 
     def waiting(self) -> tuple[Waiting, ...]:
         """Return the interactive steps that wait for their person now."""
+        from vaibify_lab.runs import attending
+
         return attending.waiting_in(self.opened, self.opened.workflow(self.path))
 
     def speak(self, slug: str, word: Word, by: str | None = None) -> Waiting:
@@ -183,6 +204,8 @@ class Project:
         NotPassed
             When it does not wait, or stands or goes on as asked already.
         """
+        from vaibify_lab.runs import attending
+
         workflow = self.opened.workflow(self.path)
         return attending.speak(self.opened, workflow, slug, word, by or self.person())
 
@@ -193,6 +216,8 @@ class Project:
         ------
         NotPassed, CannotCheck
         """
+        from vaibify_lab.runs import attending
+
         one = attending.waiting_for(self.opened, self.opened.workflow(self.path), slug)
         return attending.open_terminal(one, kind, size)
 
@@ -204,17 +229,24 @@ class Project:
         NotPassed
             When the step does not wait.
         """
+        from vaibify_lab.runs import attending
+
         attending.waiting_for(self.opened, self.opened.workflow(self.path), slug)
         place = ["--repo", str(self.root), "--workflow", self.path]
         return [sys.executable, "-P", "-m", "vaibify_lab.apps", "attach", slug, *place]
 
     def acknowledge(self, slugs: Sequence[str] = ()) -> list[str]:
         """Mark interrupted and failed steps (all, or those named) as seen; return which were."""
+        from vaibify_lab.project import running
+        from vaibify_lab.runs import vouching
+
         running.require_idle(self.opened, elsewhere=False)
         return vouching.acknowledge(self.opened, self.path, slugs)
 
     def to_sign(self, slug: str) -> ToSign:
         """Return what a sign-off of a step would sign now; every byte is read."""
+        from vaibify_lab.runs import vouching
+
         return vouching.to_sign(self.opened, self.path, slug)
 
     def sign_off(
@@ -227,6 +259,8 @@ class Project:
         server_identity: str | None = None,
     ) -> SignOff:
         """Record a person's word over exactly the bytes that were seen."""
+        from vaibify_lab.runs import vouching
+
         return vouching.sign_off(
             self.opened,
             self.path,
@@ -246,11 +280,17 @@ class Project:
         ------
         StaleCopy, InvalidFile, RunInProgress
         """
+        from vaibify_lab.project import running
+        from vaibify_lab.project.editing import write_workflow
+
         running.require_idle(self.opened)
         return write_workflow(self.opened, self.path, seen, text=text, document=document)
 
     def declare_cell(self, cell: Cell, *, new: bool = False) -> Declared:
         """Write a step cell down: its script, and its step, perhaps surely new, in the workflow."""
+        from vaibify_lab.project import running
+        from vaibify_lab.project.declaring import declare
+
         running.require_idle(self.opened)
         return declare(self.opened, self.path, cell, new=new)
 
@@ -266,6 +306,8 @@ class Project:
         Returns what was written: (path, what is in it). ``allow_build`` lets packages without a
         wheel run their build's code on this machine.
         """
+        from vaibify_lab.project import running, writing
+
         running.require_idle(self.opened)
         return writing.write_envelope(self.opened, only, progress, allow_build=allow_build)
 
@@ -281,6 +323,7 @@ class Project:
 
         No run goes on meanwhile: it would be of the image before, and not know it.
         """
+        from vaibify_lab.project import running
         from vaibify_lab.runs.holding import no_run_beside
         from vaibify_lab.runs.image_inputs import BuildAsked
 
@@ -290,10 +333,15 @@ class Project:
 
     def reproduce(self, asked: Asked, telling: Telling) -> Reproduction:
         """Confirm the project as a stranger would."""
+        from vaibify_lab.ceremony.reproduce import reproduce
+
         return reproduce(self.opened, asked, telling)
 
     def rerun(self, names: Sequence[str], tell: Tell | None = None) -> Rerun:
         """Run single steps again on a copy, and compare what they write with what is here."""
+        from vaibify_lab.ceremony.rerun import rerun
+        from vaibify_lab.project.report import find_step
+
         workflow = self.opened.workflow(self.path)
         only = tuple(find_step(workflow, name).slug for name in names)
         return rerun(self.opened, workflow, self.person(), tell=tell, only=only)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import posixpath
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-
-from jupyter_core.paths import jupyter_path
 
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.files.directory import READ_LIMIT
 from vaibify_lab.notebooks.foretell import foretell
+from vaibify_lab.notebooks.foretell.kernels import kernels_here
 from vaibify_lab.notebooks.foretell.telling import Around, Place, Telling
 from vaibify_lab.provenance.compare.notebook_file import read_notebook
 from vaibify_lab.runs.enveloping import read_environment
@@ -21,8 +19,6 @@ from vaibify_lab.runs.inspecting import engine_facts, inspect
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.preflight.modules import missing_module, module_findings
-
-_NATIVE = "python3"  # which ipykernel has wherever it is
 
 
 def check_notebook(opened: Opened, look: Look, path: str) -> list[Finding]:
@@ -34,8 +30,7 @@ def check_notebook(opened: Opened, look: Look, path: str) -> list[Finding]:
     """
     telling = Telling.of(path, read_notebook(opened.tree.read(path, READ_LIMIT), path))
     found = [*_modules(opened, look, telling)]
-    if telling.notebook.language == "python":
-        found += foretell(telling, around(opened, path))
+    found += foretell(telling, around(opened, path))
     return sorted(dict.fromkeys(found), key=lambda one: one.level != "error")
 
 
@@ -64,7 +59,7 @@ def _modules(opened: Opened, look: Look, telling: Telling) -> Iterator[Finding]:
 
 def around(opened: Opened, path: str) -> Around:
     """Return what surrounds a notebook."""
-    return Around(_places(opened, path), _kernels())
+    return Around(_places(opened, path), kernels_here())
 
 
 def _places(opened: Opened, notebook: str) -> Callable[[str], Place]:
@@ -87,12 +82,3 @@ def _places(opened: Opened, notebook: str) -> Callable[[str], Place]:
         return "committed" if inner in committed else "not-committed"
 
     return place
-
-
-def _kernels() -> frozenset[str]:
-    """Return the names of this machine's kernels."""
-    found = {_NATIVE}
-    for folder in jupyter_path("kernels"):
-        if os.path.isdir(folder):
-            found.update(os.listdir(folder))
-    return frozenset(found)

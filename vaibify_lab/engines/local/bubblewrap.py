@@ -70,7 +70,7 @@ def problem() -> str:
         return "bubblewrap (bwrap) is not installed"
     # Not the whole of "/": a container engine's mounts there come and go, and one that goes while
     # bwrap looks at it would speak against bwrap.
-    places = [*_system(network=False), "--proc", "/proc", "--dev", "/dev"]
+    places = [*system(network=False), "--proc", "/proc", "--dev", "/dev"]
     trial = ["--unshare-net", *places, "/bin/sh", "-c", ":"]
     command = [program, *NAMESPACES, *HOLD, *trial]
     try:
@@ -91,7 +91,11 @@ def seen_at(project_name: str) -> str:
 
 
 def options(
-    launch: Launch, python: PythonEnvironment, environment: dict[str, str], temporary: str
+    launch: Launch,
+    python: PythonEnvironment,
+    environment: dict[str, str],
+    temporary: str,
+    shown: list[str],
 ) -> list[str]:
     """Return bubblewrap's program and all its options for one step.
 
@@ -105,6 +109,8 @@ def options(
         The step's whole environment.
     temporary : str
         Host folder that becomes the step's /tmp.
+    shown : list of str
+        What ``system`` said.
     """
     place = seen_at(launch.project_name)
     return [
@@ -112,7 +118,7 @@ def options(
         *NAMESPACES,
         *HOLD,
         *([] if launch.network else ["--unshare-net"]),
-        *_system(launch.network),
+        *shown,
         *("--proc", "/proc", *_kernel_settings()),
         *("--dev", "/dev", "--bind", temporary, "/tmp"),  # noqa: S108
         *("--symlink", "/tmp", "/var/tmp", "--dir", "/run"),  # noqa: S108
@@ -127,6 +133,17 @@ def options(
     ]
 
 
+def system(network: bool) -> list[str]:
+    """Return the options that show the host's programs; the same for all steps of a run."""
+    matching = [path for pattern in SYSTEM_PATTERNS for path in sorted(glob(pattern))]
+    wanted = [*SYSTEM, *matching]
+    if network:
+        # the whole of /etc/ssl takes the place of the one file of it
+        wanted = [path for path in wanted if not path.startswith("/etc/ssl/")]
+        wanted += [*NETWORK, *certificates(network).values()]
+    return _read_only([*filter(os.path.lexists, TOP), *wanted])
+
+
 def _read_only(paths: list[str]) -> list[str]:
     """Show host paths at their own places; a link into /usr stays a link."""
     words = []
@@ -137,16 +154,6 @@ def _read_only(paths: list[str]) -> list[str]:
         elif os.path.exists(path):
             words += ["--ro-bind", path, path]
     return words
-
-
-def _system(network: bool) -> list[str]:
-    matching = [path for pattern in SYSTEM_PATTERNS for path in sorted(glob(pattern))]
-    wanted = [*SYSTEM, *matching]
-    if network:
-        # the whole of /etc/ssl takes the place of the one file of it
-        wanted = [path for path in wanted if not path.startswith("/etc/ssl/")]
-        wanted += [*NETWORK, *certificates(network).values()]
-    return _read_only([*filter(os.path.lexists, TOP), *wanted])
 
 
 def _kernel_settings() -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import time
@@ -52,6 +53,7 @@ class LocalEngine:
         self.tier = tiers.choose(tier)
         self.python = python or environment_for(None)
         self._starter = Starter()
+        self._system = functools.cache(bubblewrap.system)
 
     @property
     def isolation(self) -> Isolation:
@@ -149,14 +151,16 @@ class LocalEngine:
             scratch=os.path.abspath(scratch),
             log_limit=launch.log_limit,
             memory=(launch.resources.memory_megabytes or 0) * 2**20,
-            sandbox=bubblewrap.options(launch, self.python, environment, temporary)
-            if sandboxed
-            else [],
+            sandbox=self._sandbox(launch, environment, temporary) if sandboxed else [],
             bash=bash,
             landlock=granted if self.tier == "landlock" else [],
             deny_tcp=not launch.network,
             terminals=terminal.SOCKET if launch.for_terminals else "",
         )
+
+    def _sandbox(self, launch: Launch, environment: dict[str, str], temporary: str) -> list[str]:
+        shown = self._system(launch.network)
+        return bubblewrap.options(launch, self.python, environment, temporary, shown)
 
     def _program(self, launch: Launch, bash: str) -> list[str]:
         if not launch.for_terminals:

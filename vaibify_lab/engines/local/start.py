@@ -18,10 +18,13 @@ def main() -> None:
     sys.path.append(PACKAGES)
     # What supervisors and steps need is loaded once, before them.
     import ctypes  # noqa: F401
+    import gc
     import resource  # noqa: F401
 
     from vaibify_lab.engines.local import landlock, places, supervisor  # noqa: F401
 
+    gc.disable()
+    gc.freeze()  # no fork has to copy what is there already
     while order := read(0):
         write(1, _answer(order))
     os._exit(0)

@@ -23,6 +23,7 @@ _MOVES = re.compile(r"%(?:cd|run)\b")
 _CALLS_UNSEEN = frozenset(
     {"chdir", "system", "check_call", "check_output", "Popen", "extractall", "run"}
 )
+_OUTPUTS = ("saDataFiles", "saPlotFiles", "saOutputFiles")
 _WORDS: Mapping[str, str] = {
     "missing": "which is not here",
     "not-committed": "which is here and not committed: a clone would not have it",
@@ -34,16 +35,21 @@ _WORDS: Mapping[str, str] = {
 def file_findings(telling: Telling, around: Around) -> Iterator[Finding]:
     """Yield files that are not there for others, absolute paths, and network addresses."""
     reader = FileReader()
-    uses = [(cell.number, use) for cell in telling.cells for use in reader.read(cell.code)]
-    written = {posixpath.normpath(use.path) for _, use in uses if use.writes}
+    uses = [
+        (cell, use)
+        for cell in telling.cells
+        for use in (reader if cell.step is None else FileReader()).read(cell.code)
+    ]
+    written = {_seen_from(telling, cell, use.path) for cell, use in uses if use.writes}
     written |= {one for cell in telling.cells for one in _written_by_magic(cell.cell.source)}
+    written |= {one for cell in telling.cells for one in _declared(telling, cell)}
     written |= {posixpath.normpath(text) for text in reader.handed}  # it may be made there
     moves = any(_goes_elsewhere(cell) for cell in telling.cells)
     told: set[tuple[str, str]] = set()
-    for number, use in uses:
-        found = _about(telling, number, use)
+    for cell, use in uses:
+        found = _about(telling, cell.number, use)
         if found is None and not (use.writes or moves):
-            found = _missing(telling, around, number, use, written)
+            found = _missing(telling, around, cell, use, written)
         if found is not None and use.certain and (found.code, use.path) not in told:
             told.add((found.code, use.path))
             yield found
@@ -63,9 +69,9 @@ def _about(telling: Telling, number: int, use: FileUse) -> Finding | None:
 
 
 def _missing(
-    telling: Telling, around: Around, number: int, use: FileUse, written: set[str]
+    telling: Telling, around: Around, cell: CodeCell, use: FileUse, written: set[str]
 ) -> Finding | None:
-    path = posixpath.normpath(use.path)
+    path = _seen_from(telling, cell, use.path)
     parts = path.split("/")
     above = {"/".join(parts[:count]) for count in range(1, len(parts) + 1)}
     if path.startswith("/") or above & written or _is_pattern(use.path):
@@ -75,7 +81,24 @@ def _missing(
         return None
     said = f"reads {shown(use.path[:200])!r}, {_WORDS[place]}"
     action = "put it into the repository and commit it"
-    return telling.finding("error", f"file-{place}", number, said, action)
+    return telling.finding("error", f"file-{place}", cell.number, said, action)
+
+
+def _seen_from(telling: Telling, cell: CodeCell, path: str) -> str:
+    """Return a path of a cell as the notebook's folder has it; a step runs in its own."""
+    if cell.step is None or posixpath.isabs(path):
+        return posixpath.normpath(path)
+    inner = posixpath.join(cell.step.directory, path)
+    return posixpath.relpath(inner, posixpath.dirname(telling.path) or ".")
+
+
+def _declared(telling: Telling, cell: CodeCell) -> list[str]:
+    """Return the outputs that a step cell declares: it makes them, whatever its text shows."""
+    if cell.step is None:
+        return []
+    paths = [path for key in _OUTPUTS for path in cell.step.keys.get(key, ())]
+    folder = posixpath.dirname(telling.path) or "."
+    return [posixpath.relpath(path.rstrip("/"), folder) for path in paths]
 
 
 def _is_pattern(text: str) -> bool:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator
+
+from jupyter_core.paths import jupyter_path
 
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.notebooks.foretell.telling import Around, Telling
@@ -14,6 +17,7 @@ _OF_IPYTHON_WORDS = """
     pypy python python2 python3 ruby script sh svg sx system time timeit writefile
 """
 _OF_IPYTHON = frozenset(_OF_IPYTHON_WORDS.split())
+NATIVE = "python3"  # which ipykernel has wherever it is
 _MAKES_MAGICS = ("register_cell_magic", "register_magics", "register_line_cell_magic", "load_ext")
 _NETWORK = re.compile(
     r"\s*(?:wget|curl|git\s+clone|gdown|kaggle|(?:python3? -m )?pip3?\s+install|"
@@ -24,20 +28,29 @@ _UNCHECKED = frozenset({"os.system", "subprocess.run", "subprocess.call"})
 _MOST = 5
 
 
+def kernels_here() -> frozenset[str]:
+    """Return the names of this machine's kernels, in small letters."""
+    found = {NATIVE}
+    for folder in jupyter_path("kernels"):
+        if os.path.isdir(folder):
+            found.update(name.lower() for name in os.listdir(folder))
+    return frozenset(found)
+
+
 def kernel_findings(telling: Telling, around: Around) -> Iterator[Finding]:
-    """Yield what the notebook asks of kernels and shells that is not there, or is not heard."""
+    """Yield that the notebook asks for a kernel that is not there."""
     kernel = telling.notebook.kernel
-    if kernel is not None and kernel not in around.kernels:
-        text = (
-            f"asks for the kernel {kernel!r}, which is not on this machine: this Python's is used"
-        )
-        action = "choose one that others have, such as python3, and save"
+    if kernel is not None and kernel.lower() not in around.kernels:
+        text = f"asks for the kernel {kernel!r}, which is not on this machine"
+        action = "install it where the notebook runs, or choose one that is there, and save"
+        if telling.notebook.language == "python":
+            text = f"{text}: this Python's is used"
+            action = "choose one that others have, such as python3, and save"
         yield telling.finding("warning", "kernel-missing", None, text, action)
-    yield from _magics(telling)
-    yield from _shells(telling)
 
 
-def _magics(telling: Telling) -> Iterator[Finding]:
+def magic_findings(telling: Telling) -> Iterator[Finding]:
+    """Yield the cell magics that nothing loads."""
     sources = (one.cell.source for one in telling.cells)
     if any(word in source for source in sources for word in _MAKES_MAGICS):
         return
@@ -48,7 +61,7 @@ def _magics(telling: Telling) -> Iterator[Finding]:
             yield telling.finding("error", "magic-missing", cell.number, text, action)
 
 
-def _unheard(telling: Telling) -> Iterator[Finding]:
+def unheard_findings(telling: Telling) -> Iterator[Finding]:
     """Yield scripts that go on after a failure, and calls whose status nobody looks at."""
     for cell in telling.cells:
         if cell.magic is not None and cell.magic.name in ("bash", "sh"):
@@ -66,14 +79,19 @@ def _unheard(telling: Telling) -> Iterator[Finding]:
                     yield telling.finding("warning", "shell-deaf", cell.number, text, action)
 
 
-def _shells(telling: Telling) -> Iterator[Finding]:
+def shell_findings(telling: Telling) -> Iterator[Finding]:
+    """Yield shell commands whose failure nobody hears of."""
     deaf = [cell.number for cell in telling.cells if cell.shell_lines]
     if deaf:
         listed = ", ".join(map(str, deaf[:_MOST])) + (" ..." if len(deaf) > _MOST else "")
         text = f"a shell command (!) that fails is not heard of; cells {listed}"
         action = "use subprocess.run(..., check=True), or %%bash"
         yield telling.finding("warning", "shell-deaf", deaf[0], text, action)
-    yield from _unheard(telling)
+    yield from unheard_findings(telling)
+
+
+def network_findings(telling: Telling) -> Iterator[Finding]:
+    """Yield shell commands that fetch something."""
     for cell in telling.cells:
         for line in cell.shell_lines:
             if found := _NETWORK.match(line):

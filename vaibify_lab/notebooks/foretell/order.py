@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 from vaibify_lab.core.finding import Finding
@@ -17,6 +18,11 @@ _MAKES_UNSEEN = re.compile(
     r"%(?:run|pylab|load|store|cd|edit|pastebin|macro|rerun|recall)\b|%%cython"
 )
 _ASSIGNED = re.compile(r"\s*([\w., \t\[\]]+?)\s*=\s*[!%]")
+_PLAIN = (ast.Expr, ast.Assign, ast.AugAssign)
+_PERHAPS = (
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda),
+    *(ast.IfExp, ast.BoolOp, ast.Compare),
+)
 _CALLS_UNSEEN = frozenset(
     {"exec", "globals", "locals", "vars", "setattr", "run_line_magic", "run_cell"}
 )
@@ -41,15 +47,19 @@ def broken_findings(telling: Telling) -> Iterator[Finding]:
             yield telling.finding("error", "cell-broken", cell.number, text, "correct it")
 
 
-def name_findings(telling: Telling) -> Iterator[Finding]:
-    """Yield each name that a cell uses and that no cell has made by then."""
+def name_findings(telling: Telling, *, strict: bool = False) -> Iterator[Finding]:
+    """Yield each name that a cell uses and that no cell has made by then.
+
+    ``strict`` makes a warning of one that a loop or a block may never come to look up.
+    """
     if any(one.fault or hides_names(one) for one in telling.cells):
         return
-    made_in = {one.number: made_names(one.code) | _out_of_magic(one) for one in telling.cells}
+    cells = [one for one in telling.cells if one.step is None]  # steps share no names
+    made_in = {one.number: made_names(one.code) | _out_of_magic(one) for one in cells}
     everywhere = frozenset().union(*made_in.values()) if made_in else frozenset()
     made: set[str] = set()
     told: set[str] = set()
-    for cell in telling.cells:
+    for cell in cells:
         direct = _looked_up(cell) - _out_of_magic(cell)
         for name in free_names(cell.code):
             if name in made or name in told or name in _OF_IPYTHON or _HISTORY.fullmatch(name):
@@ -57,7 +67,11 @@ def name_findings(telling: Telling) -> Iterator[Finding]:
             if name not in direct:  # in a branch or a function, which may never be run
                 continue
             told.add(name)
-            yield _lacking(telling, cell, name, is_below=name in everywhere - made_in[cell.number])
+            found = _lacking(
+                telling, cell, name, is_below=name in everywhere - made_in[cell.number]
+            )
+            doubted = strict and name not in _looked_up_without_fail(cell)
+            yield replace(found, level="warning") if doubted else found
         made |= made_in[cell.number]
 
 
@@ -76,6 +90,20 @@ def _looked_up(cell: CodeCell) -> frozenset[str]:
         for node in live(cell.tree)
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store)
     )
+
+
+def _looked_up_without_fail(cell: CodeCell) -> frozenset[str]:
+    """Return the names that plain statements of the cell look up, whatever they are run on."""
+    pending: list[ast.AST] = [one for one in cell.tree.body if isinstance(one, _PLAIN)]
+    found = set()
+    while pending:
+        node = pending.pop()
+        if isinstance(node, _PERHAPS):
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        pending += ast.iter_child_nodes(node)
+    return frozenset(found)
 
 
 def hides_names(cell: CodeCell) -> bool:

@@ -9,19 +9,27 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from vaibify_lab.core.errors import UsageError
 from vaibify_lab.core.finding import Finding, Level
 from vaibify_lab.files.ipysource import magic_lines, without_magics
+from vaibify_lab.notebooks.cells import step_magic
 from vaibify_lab.notebooks.dialect import compiles
-from vaibify_lab.notebooks.magic import Magic, cell_magic
+from vaibify_lab.notebooks.magic import NAME, Magic, cell_magic
+from vaibify_lab.notebooks.step_line import StepLine, parse_line
 from vaibify_lab.provenance.compare.notebook_file import Cell, Notebook
 
 Place = Literal["committed", "not-committed", "folder", "missing", "lfs", "outside"]
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "vaibify", "debug"})
 # What IPython takes for a magic without its sign, where it is no Python.
-_AUTOMAGIC = re.compile(
-    r"^[ \t]*(?:alias|cat|cd|conda|cp|ls|mkdir|mv|pip|pwd|rm|run|time|timeit|who|whos)\b[^=(\n]*$",
-    re.MULTILINE,
-)
+_WORDS = """
+    alias autoawait autocall automagic autoreload bookmark cat cd clear colors conda config
+    connect_info cp debug dhist dirs ed edit env gui hist history ldir less lf lk ll load load_ext
+    logstart ls lsmagic lx macro magic mamba man matplotlib mkdir more mv page pdb pdef pdoc pfile
+    pinfo pip popd pprint precision prun psearch psource pushd pwd pycat pylab quickref recall
+    rehashx reload_ext rep rerun reset rm rmdir run save sc set_env sx system tb time timeit unalias
+    unload_ext uv who who_ls whos xdel xmode
+"""
+_AUTOMAGIC = re.compile(rf"^[ \t]*(?:{'|'.join(_WORDS.split())})\b[^=(\n]*$", re.MULTILINE)
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
@@ -45,6 +53,7 @@ class CodeCell:
     code: str
     magic: Magic | None = None
     magics: tuple[str, ...] = ()
+    step: StepLine | None = None  # it is a step, which runs in a process and a folder of its own
     fault: str = ""  # why it is no Python
 
     @property
@@ -60,28 +69,45 @@ class CodeCell:
 
 @dataclass(frozen=True)
 class Telling:
-    """A notebook and its parsed cells."""
+    """A notebook and its parsed cells, without those that a headless run passes over.
+
+    ``is_script`` says that it stands for a script, which has no cells to name.
+    """
 
     path: str
     notebook: Notebook
     cells: tuple[CodeCell, ...] = field(default=())
+    is_script: bool = False
 
     @classmethod
     def of(cls, path: str, notebook: Notebook) -> Telling:
         """Parse a notebook's cells."""
-        return cls(path, notebook, tuple(_code_cell(one) for one in notebook.code))
+        run = [one for one in notebook.code if not one.is_skipped]
+        return cls(path, notebook, tuple(_code_cell(one) for one in run))
+
+    @classmethod
+    def of_script(cls, path: str, source: str) -> Telling:
+        """Parse a step cell's script."""
+        cell = Cell(1, "code", source)
+        return cls(path, Notebook((cell,)), (_code_cell(cell),), is_script=True)
 
     def finding(
         self, level: Level, code: str, number: int | None, text: str, action: str | None = None
     ) -> Finding:
-        """Return a finding about a cell, or the notebook."""
-        where = f"{self.path} cell {number}" if number is not None else self.path
+        """Return a finding about a cell, or the notebook; no error where a cell may raise one."""
+        is_of_cell = number is not None and not self.is_script
+        where = f"{self.path} cell {number}" if is_of_cell else self.path
+        if any(one.number == number and one.cell.may_fail for one in self.cells):
+            level = "warning"
         return Finding(level, code, f"{where}: {text}", None, self.path, action)
 
 
 def _code_cell(cell: Cell) -> CodeCell:
-    magic = cell_magic(cell.source)
+    magic = step_magic(cell.source) or cell_magic(cell.source)
+    step = _step_of(magic)
     is_python = magic is None or magic.name in _PYTHON_CELLS
+    if step is not None and step.language != "python":
+        is_python = False
     source = (magic.body if magic else cell.source) if is_python else ""
     plain = compiles(source, awaiting=True)
     code = source if plain else without_magics(source)
@@ -94,7 +120,14 @@ def _code_cell(cell: Cell) -> CodeCell:
     except _UNREADABLE as error:
         tree = ast.parse("")
         fault = "" if _AUTOMAGIC.search(code) else getattr(error, "msg", "") or str(error)
-    return CodeCell(cell, tree, code, magic, lines, fault)
+    return CodeCell(cell, tree, code, magic, lines, step, fault)
+
+
+def _step_of(magic: Magic | None) -> StepLine | None:
+    try:
+        return parse_line(magic.line) if magic is not None and magic.name == NAME else None
+    except UsageError:  # which its own run tells
+        return None
 
 
 def live(tree: ast.AST) -> Iterator[ast.AST]:

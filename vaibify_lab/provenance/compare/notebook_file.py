@@ -50,6 +50,11 @@ class Cell:
         """Whether it says that it raises."""
         return "raises-exception" in self.tags
 
+    @property
+    def is_skipped(self) -> bool:
+        """Whether it says that a headless run passes it over."""
+        return "skip-execution" in self.tags
+
 
 @dataclass(frozen=True, slots=True)
 class Notebook:

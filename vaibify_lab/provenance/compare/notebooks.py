@@ -67,8 +67,9 @@ def compare_notebooks(
 ) -> NotebookComparison:
     """Compare the outputs of every code cell.
 
-    Cells are paired by their ids where these agree, else by their order; a pair whose code is not
-    the same is different, whatever its outputs say.
+    Cells are paired by their order where their code is the same, else by their ids where these
+    agree, else by their order; a pair whose code is not the same is different, whatever its outputs
+    say.
     """
     chosen = rules or Rules()
     pairs = _paired(stored.code, fresh.code)
@@ -84,6 +85,8 @@ def compare_notebooks(
 
 def _paired(mine: Sequence[Cell], yours: Sequence[Cell]) -> list[tuple[Cell | None, Cell | None]]:
     names = {cell.id: cell for cell in yours if cell.id}
+    if [cell.source.strip() for cell in mine] == [cell.source.strip() for cell in yours]:
+        return list(zip(mine, yours, strict=True))  # saved again, with whatever ids
     if any(cell.id in names for cell in mine):
         found: list[tuple[Cell | None, Cell | None]] = [
             (cell, names.pop(cell.id, None) if cell.id else None) for cell in mine

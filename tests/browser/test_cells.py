@@ -230,3 +230,29 @@ def test_a_notebook_without_step_cells_is_asked_about_by_nobody(
     page.keyboard.type("%%vaibify step Other --no-tests\npass")
     says(notebook, "Other", NEW)
     assert asked
+
+
+DRIVE = """name => {
+  const { contents } = jupyterapp.serviceManager;
+  const { constructor: Drive, serverSettings } = contents.defaultDrive;
+  contents.addDrive(new Drive({ name, serverSettings }));
+}"""
+
+
+def test_a_notebook_of_the_drive_of_collaboration_has_badges_and_one_of_others_has_not(
+    page: Page, lab: server.Lab
+) -> None:
+    open_lab(page, lab)
+    for drive in ("RTC", "Other"):
+        page.evaluate(DRIVE, drive)
+    make = "jupyterapp.commands.label('vaibify:cell-make-step')"
+    notebook = open_notebook(page, "Other:co2/co2.ipynb")
+    cell = notebook.locator('.jp-Cell[data-windowed-list-index="1"]')
+    cell.locator(".jp-InputPrompt").click()
+    page.wait_for_function(f"{make}.endsWith('(the notebook lies in no project)')")
+    other = open_notebook(page, "RTC:co2/co2.ipynb")
+    for step in STEPS:
+        says(other, step, NEW)
+    page.evaluate("jupyterapp.commands.execute('docmanager:open', {path: 'Other:co2/co2.ipynb'})")
+    expect(notebook.locator(".jp-CodeCell").first).to_be_visible()
+    expect(notebook.locator(".vb-Cell")).to_have_count(0)

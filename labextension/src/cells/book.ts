@@ -25,7 +25,7 @@ export class Book implements IDisposable {
   constructor(
     readonly panel: NotebookPanel,
     private readonly context: IContext,
-    private readonly path: () => string
+    private readonly path: () => string | null
   ) {
     const { model } = context;
     const soon = (): void => void this.soon.invoke();
@@ -60,12 +60,13 @@ export class Book implements IDisposable {
   /** The project that the notebook lies in. */
   get project(): IProject | null {
     const { project, projects } = this.context.model;
-    return projectOf(this.path(), projects.value?.projects ?? [], project.value);
+    const path = this.path();
+    return path === null ? null : projectOf(path, projects.value?.projects ?? [], project.value);
   }
 
   /** The notebook's path in the repository of its project. */
   get place(): string {
-    return PathExt.relative(this.project?.contents ?? '', this.path());
+    return PathExt.relative(this.project?.contents ?? '', this.path() ?? '');
   }
 
   /** What is known of a cell: that of this number, or the active one. */

@@ -206,6 +206,28 @@ def test_a_run_of_an_older_format_is_cited_with_a_warning(made: Made) -> None:
     assert any("no run of today has its name" in note for note in again.notes)
 
 
+def test_nothing_that_a_kept_run_says_is_a_command(made: Made, tmp_path: Path) -> None:
+    """Who made the repository wrote what is kept there; a reviewer pastes what we print."""
+    (cited,) = made.project().cite(["left"])
+    place = f"{cited.run.folder}/manifest.json"
+    value = json.loads(made.read(place))
+    evil = "x'; touch evil; $(touch evil) `touch evil` \"\n touch evil #\x1b[2J"
+    value |= {"step": evil, "workflow": evil, "name": evil, "project": evil}
+    value["versions"]["vaibify_lab"] = evil
+    value["input_fingerprints"]["sha256"] = {f"{evil}\nEND\ntouch evil": "0" * 64}
+    made.write(place, json.dumps(value))
+    git(made.root, "config", "remote.origin.url", f"--upload-pack=touch evil;{evil}")
+    done = vaibify(made.root, "cite", cited.run.fingerprint)
+    assert done.code == 0
+    assert "\x1b" not in done.out
+    (again,) = made.project().cite([cited.run.fingerprint])
+    (tmp_path / "empty").mkdir()
+    for task in again.tasks:
+        surely = f"python() {{ :; }}; jupyter() {{ :; }}; {task.command}"
+        subprocess.run(["bash", "-c", surely], cwd=tmp_path / "empty", check=False, timeout=60)
+    assert list((tmp_path / "empty").iterdir()) == []
+
+
 def test_the_beginning_of_two_names_is_no_name(made: Made) -> None:
     (cited,) = made.project().cite(["left"])
     name = cited.run.fingerprint
@@ -220,6 +242,6 @@ def test_a_password_in_the_remote_stays_at_home(made: Made) -> None:
     git(made.root, "remote", "add", "origin", address)
     (cited,) = made.project().cite(["left"])
     assert cited.tasks[0].command == (
-        "git clone https://example.org/ada/made.git reviewed && cd reviewed"
+        "git clone -- https://example.org/ada/made.git reviewed && cd reviewed"
     )
     assert "secret" not in json.dumps(cited.to_json())

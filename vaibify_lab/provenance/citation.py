@@ -29,7 +29,7 @@ class Task:
 
 def citation(run: KeptRun) -> str:
     """Return the sentence for a publication: package version, fingerprint, input hashes."""
-    version = run.versions.get("vaibify_lab", "?")
+    version = shown(str(run.versions.get("vaibify_lab", "?")))
     inputs = [f"{sha256} ({shown(path)})" for path, sha256 in sorted(run.inputs.items())]
     more = f" and {len(inputs) - _NAMED} more" if len(inputs) > _NAMED else ""
     said = f"inputs sha256:{', '.join(inputs[:_NAMED])}{more}" if inputs else "no input files"
@@ -51,10 +51,10 @@ def checklist(run: KeptRun, remote: str | None) -> tuple[Task, ...]:
 def _tasks(run: KeptRun, remote: str | None) -> Iterator[Task]:
     if remote is not None:
         place = _WITH_PASSWORD.sub("", remote)
-        command = f"git clone {as_word(place)} reviewed && cd reviewed"
+        command = f"git clone -- {as_word(place)} reviewed && cd reviewed"
         yield Task("get the project", command)
-    version = run.versions.get("vaibify_lab", "")
-    yield Task("install the same version", f"python -m pip install 'vaibify_lab=={version}'")
+    package = as_word(f"vaibify_lab=={run.versions.get('vaibify_lab', '')}")
+    yield Task("install the same version", f"python -m pip install {package}")
     name = {f"{run.folder}/{CONFIGURATION}": run.fingerprint}
     yield Task("the name is the hash of what decided the run", _sums(name))
     if run.inputs:

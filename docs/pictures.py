@@ -52,7 +52,10 @@ def main() -> None:
         made = Made(Path(folder, "root/co2"))
         write_demo(made.root, notebook=True)
         git(made.root, "init", "-q")
-        take_all(Path(folder), made.root, {"cells": ("JupyterLab Light", take_cells)})
+        files = {"light": "cells"} | {name: f"cells-{name}" for name in ("dark", "high-contrast")}
+        take_all(
+            Path(folder), made.root, {files[name]: (THEMES[name], take_cells) for name in THEMES}
+        )
     if len(sys.argv) > 1:
         with tempfile.TemporaryDirectory() as folder:
             wanted = {f"panel-{name}": (theme, take) for name, theme in THEMES.items()}
@@ -129,7 +132,7 @@ def take_cells(page: Page, lab: server.Lab, demo: Path, picture: Path) -> None:
     notebook.locator(".vb-Cell").first.wait_for()
     page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
     notebook.get_by_role("button", name=re.compile("^Figure, current")).wait_for()
-    page.evaluate("jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
+    notebook.locator(".vaibify-step").nth(2).wait_for()
     mark = page.get_by_role("group", name="Step of this cell: Trend")
     notebook.locator(".jp-Cell").filter(has=mark).locator(".cm-content").click()
     page.keyboard.press("Control+End")

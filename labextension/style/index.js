@@ -6,3 +6,4 @@ import './dialog.css';
 import './compare.css';
 import './review.css';
 import './cells.css';
+import './output.css';

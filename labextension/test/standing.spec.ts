@@ -12,13 +12,13 @@ const table = states(trans);
 function cell(number: number, slug: string, more: Partial<ICell> = {}): ICell {
   const report = { slug, name: slug, run: 'current' } as IStep;
   const plain = { name: slug, script: '', state: 'same', text: '', diff: '', keys: [], names: [] };
-  return { ...plain, number, slug, rests_on: [], report, ...more } as ICell;
+  return { ...plain, number, slug, behind: [], report, ...more } as ICell;
 }
 
 test('a green is shown only where cell, script and what they rest on are as they ran', () => {
   const found = [
     cell(1, 'clean', { state: 'cell', text: 'edited' }),
-    cell(2, 'trend', { rests_on: ['clean'] }),
+    cell(2, 'trend', { behind: ['clean'] }),
     cell(3, 'other')
   ];
   const shown = shownCells(found, ['a', 'b', 'c'], () => null);

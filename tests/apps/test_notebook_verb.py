@@ -143,3 +143,11 @@ def test_questions_that_are_wrong(tmp_path: Path) -> None:
     ]:
         done = vaibify(made.root, "notebook", *words)
         assert done.code == 2 and said in done.err and "Traceback" not in done.err, done
+
+
+def test_a_notebook_that_must_fail_is_compared_as_far_as_it_comes(tmp_path: Path) -> None:
+    made = new(tmp_path / "p", stored(CELLS[3], "left_over"))
+    done = vaibify(made.root, "notebook", "compare", "nb/fit.ipynb", "--json")
+    found = json.loads(done.out)
+    assert done.code == 1
+    assert [cell["verdict"] for cell in found["cells"]] == ["identical", "error"], found

@@ -12,8 +12,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import server
+from tests.browser.axe import is_clean, is_clean_in_every_theme
 from tests.browser.screen import has_state, open_lab, open_panel, told
-from tests.browser.test_access import is_clean
 from tests.kit import Made
 
 STEPS = ("Clean", "Trend", "Figure")
@@ -117,6 +117,34 @@ def test_cells_are_run_edited_run_again_and_signed_where_they_stand(
     expect(panel_says).to_have_count(1)
 
 
+WAITS = """import os, time
+print("the first line")
+while not os.path.exists("gate"):
+    time.sleep(0.05)
+print("the second line")"""
+
+
+def test_what_a_step_prints_is_in_the_cell_while_it_runs(page: Page, lab: server.Lab) -> None:
+    path = lab.root / "co2/co2.ipynb"
+    document = json.loads(path.read_text())
+    cell = next(one for one in document["cells"] if one["id"] == "clean")
+    cell["source"] = f"%%vaibify step Wait --no-input --no-tests\n{WAITS}"
+    document["cells"] = [one for one in document["cells"] if one["id"] in ("load", "clean")]
+    path.write_text(json.dumps(document))
+    open_lab(page, lab)
+    notebook = open_notebook(page, "co2/co2.ipynb")
+    says(notebook, "Wait", NEW)
+    page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")
+    output = cell_of(page, notebook, "Wait").locator(".jp-OutputArea-output")
+    expect(output.first).to_contain_text("the first line")
+    says(notebook, "Wait", "running")
+    expect(output.filter(has_text="the second line")).to_have_count(0)
+    (lab.root / "co2/gate").touch()
+    expect(output.first).to_contain_text("the second line")
+    says(notebook, "Wait", "current")
+    is_clean_in_every_theme(page, ".jp-NotebookPanel .vaibify-step", ".jp-NotebookPanel .vb-Cell")
+
+
 def test_a_badge_goes_with_its_cell_and_is_reached_and_used_by_keys(
     page: Page, lab: server.Lab
 ) -> None:
@@ -202,3 +230,29 @@ def test_a_notebook_without_step_cells_is_asked_about_by_nobody(
     page.keyboard.type("%%vaibify step Other --no-tests\npass")
     says(notebook, "Other", NEW)
     assert asked
+
+
+DRIVE = """name => {
+  const { contents } = jupyterapp.serviceManager;
+  const { constructor: Drive, serverSettings } = contents.defaultDrive;
+  contents.addDrive(new Drive({ name, serverSettings }));
+}"""
+
+
+def test_a_notebook_of_the_drive_of_collaboration_has_badges_and_one_of_others_has_not(
+    page: Page, lab: server.Lab
+) -> None:
+    open_lab(page, lab)
+    for drive in ("RTC", "Other"):
+        page.evaluate(DRIVE, drive)
+    make = "jupyterapp.commands.label('vaibify:cell-make-step')"
+    notebook = open_notebook(page, "Other:co2/co2.ipynb")
+    cell = notebook.locator('.jp-Cell[data-windowed-list-index="1"]')
+    cell.locator(".jp-InputPrompt").click()
+    page.wait_for_function(f"{make}.endsWith('(the notebook lies in no project)')")
+    other = open_notebook(page, "RTC:co2/co2.ipynb")
+    for step in STEPS:
+        says(other, step, NEW)
+    page.evaluate("jupyterapp.commands.execute('docmanager:open', {path: 'Other:co2/co2.ipynb'})")
+    expect(notebook.locator(".jp-CodeCell").first).to_be_visible()
+    expect(notebook.locator(".vb-Cell")).to_have_count(0)

@@ -37,11 +37,12 @@ async def test_a_cell_is_declared_run_and_guarded(client: Client, made: Made) ->
     await client.run(identity)
     [now] = (await client.ask("POST", address, {"cells": [{"source": CELL + CODE}]})).json["cells"]
     assert (now["state"], now["report"]["run"]) == ("same", "current")
-    assert now["rests_on"] == []
+    assert now["behind"] == []
     following = "%%vaibify step Next --input out/c.txt --output out/n.txt --no-tests\npass"
     await client.ask("PUT", address, {"source": following})
-    [after] = (await client.ask("POST", address, {"cells": [{"source": following}]})).json["cells"]
-    assert after["rests_on"] == ["copy"]
+    edited = {"cells": [{"source": f"{CELL}{CODE}\n2"}, {"source": following}]}
+    states = (await client.ask("POST", address, edited)).json["cells"]
+    assert [(one["state"], one["behind"]) for one in states] == [("cell", []), ("same", ["copy"])]
     made.write("cells/copy.py", made.read("cells/copy.py") + "# by hand\n")
     refused = await client.ask("PUT", address, {"source": CELL + CODE})
     assert (refused.status, refused.code) == (409, "stale")

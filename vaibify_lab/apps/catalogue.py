@@ -34,6 +34,7 @@ JOBS: dict[str, dict[str, str]] = {
     "vouch": {
         "sign-off": "record that you looked at a step's results",
         "envelope": "write manifest, lock and environment",
+        "cite": "keep the run behind a result, and cite it",
     },
     "confirm": {
         "reproduce": "confirm the project as a stranger would",

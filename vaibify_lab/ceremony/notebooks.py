@@ -89,7 +89,7 @@ def run_notebook(
     begin = datetime.now(UTC)
     output = f"{_FOLDER}/{path.rpartition('/')[2]}"
     with copied(opened, lambda copy: _fill(opened, path, output, copy)) as copy:
-        asked = replace(options, workflow=_WORKFLOW, mode="all", tests=False)
+        asked = replace(options, workflow=_WORKFLOW, mode="all", tests=False, foretell=False)
         folder = start_run(copy, asked, person)
         followed = watch(folder, tell)
         aside = f"{folder.path.relative_to(copy.root).as_posix()}/leftovers/{_STEP}/{output}"

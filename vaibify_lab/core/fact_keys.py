@@ -23,7 +23,7 @@ _HASHES = Mapped(_HASH, _PATH, "a path inside the repository")
 _RUN_ID = Text(100, 1, r"^[A-Za-z0-9][A-Za-z0-9._-]*$", "a run's name")
 _SHORT = Text(10_000)
 _WORDS = Listed(Text(1_000_000))
-FORMATS = {kind: f"vaibify-lab/{kind}/1" for kind in ("record", "marker", "sign-off")}
+FORMATS = {kind: f"vaibify-lab/{kind}/1" for kind in ("record", "marker", "sign-off", "kept-run")}
 _SEEN = Shape({"when": Text(40), "run_id": _RUN_ID}, frozenset({"when", "run_id"}))
 
 _RECORD_KEYS: dict[str, Kind] = {
@@ -140,9 +140,30 @@ SIGN_OFF = Shape(
 )
 
 
+_FILES = Shape({"sha256": _HASHES}, frozenset({"sha256"}))
+_KEPT_KEYS: dict[str, Kind] = {
+    "format": OneOf((FORMATS["kept-run"],)),
+    "fingerprint_format": Number(0, 1e9, whole=True),
+    "run_fingerprint": _HASH,
+    "project": _SHORT,
+    "workflow": _SHORT,
+    "step": _SHORT,
+    "name": _SHORT,
+    "created_at_utc": Text(40),
+    "configuration": Mapped(Anything()),
+    "input_fingerprints": _FILES,
+    "code_fingerprints": _FILES,
+    "output_fingerprints": _FILES,
+    "versions": Mapped(Anything()),
+    "host": Mapped(Anything()),
+    "git": Mapped(Anything()),
+}
+KEPT_RUN = Shape(_KEPT_KEYS, frozenset(_KEPT_KEYS))
+
+
 def json_schemas() -> dict[str, dict[str, Any]]:
     """Return the JSON Schemas of the fact files, by kind."""
-    shapes = {"record": RECORD, "marker": MARKER, "sign-off": SIGN_OFF}
+    shapes = {"record": RECORD, "marker": MARKER, "sign-off": SIGN_OFF, "kept-run": KEPT_RUN}
     heads = {
         kind: {
             "$schema": "https://json-schema.org/draft/2020-12/schema",

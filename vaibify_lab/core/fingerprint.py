@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from vaibify_lab.core import jsonio
+from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.model import Step, Workflow
 
 FINGERPRINT_FORMAT = 1
@@ -46,9 +48,25 @@ def seed_of(workflow: Workflow, step: Step, inputs: Mapping[str, str]) -> int:
     return int(jsonio.digest(value)[:8], 16)
 
 
-def run_fingerprint(workflow: Workflow, step: Step, around: Circumstances) -> str:
-    """Return the name of a run: 64 hex digits, equal when nothing that decides bytes differs."""
-    value = {
+def circumstances_of(record: RunRecord) -> Circumstances:
+    """Return what a run added to its step's own text, from its record."""
+    return Circumstances(
+        inputs=record.pins.inputs,
+        code=record.pins.code,
+        image=record.image,
+        lock=record.lock,
+        engine=str(record.engine.get("kind", "")),
+        network=not record.network_isolation,
+        source_date_epoch=record.source_date_epoch,
+    )
+
+
+def configuration(workflow: Workflow, step: Step, around: Circumstances) -> dict[str, Any]:
+    """Return everything that decides a run's bytes; the hash of its canonical form names the run.
+
+    That form is a text that anybody can hash: see `vaibify_lab.core.jsonio.canonical`.
+    """
+    return {
         "format": FINGERPRINT_FORMAT,
         "commands": list(step.commands),
         "directory": step.directory,
@@ -65,4 +83,8 @@ def run_fingerprint(workflow: Workflow, step: Step, around: Circumstances) -> st
         "seed": seed_of(workflow, step, around.inputs),
         "source_date_epoch": around.source_date_epoch,
     }
-    return jsonio.digest(value)
+
+
+def run_fingerprint(workflow: Workflow, step: Step, around: Circumstances) -> str:
+    """Return the name of a run: 64 hex digits, equal when nothing that decides bytes differs."""
+    return jsonio.digest(configuration(workflow, step, around))

@@ -14,7 +14,9 @@ from vaibify_lab.notebooks.languages import LANGUAGES
 from vaibify_lab.notebooks.step_line import SUBCOMMAND, options
 from vaibify_lab.project import Project
 
-_OF_STEPS = frozenset({"run", "test", "sign-off", "status", "acknowledge", "pause", "resume"})
+_OF_STEPS = frozenset(
+    {"run", "cite", "test", "sign-off", "status", "acknowledge", "pause", "resume"}
+)
 _TAKES_PATH = frozenset({"--input", "--output", "--data", "--plot", "--directory", "--repo"})
 
 

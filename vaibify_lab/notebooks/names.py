@@ -98,9 +98,10 @@ def _of_one_scope(tree: ast.AST) -> Iterator[ast.AST]:
         inside: list[ast.AST] = []
         if node is not tree and isinstance(node, _DEFINITIONS):
             inside = [*node.body]
+        own = frozenset(inside)
         shared = (one for part in inside for one in ast.walk(part))
         pending += [one for one in shared if isinstance(one, ast.Global)]
-        pending += [one for one in ast.iter_child_nodes(node) if one not in inside]
+        pending += [one for one in ast.iter_child_nodes(node) if one not in own]
 
 
 def _used(node: ast.AST, local: frozenset[str], later: bool = False) -> Iterator[tuple[str, bool]]:
@@ -115,8 +116,9 @@ def _used(node: ast.AST, local: frozenset[str], later: bool = False) -> Iterator
     else:
         inner, then = local | (frozenset(_made(node)) if _has_scope(node) else frozenset()), later
         inside = _inside(node)
+    own = frozenset(inside)
     for one in ast.iter_child_nodes(node):
-        if one not in inside and not isinstance(one, ast.comprehension):
+        if one not in own and not isinstance(one, ast.comprehension):
             yield from _used(one, local, later)
     for one in inside:
         yield from _used(one, inner, then)

@@ -8,7 +8,8 @@ from functools import cache
 from typing import Any
 
 from vaibify_lab.core.errors import UsageError, VaibifyError
-from vaibify_lab.core.graph import ancestors
+from vaibify_lab.core.graph import descendants
+from vaibify_lab.core.model import Workflow
 from vaibify_lab.files.directory import READ_LIMIT
 from vaibify_lab.notebooks.cells import read_cell, step_magic
 from vaibify_lab.notebooks.scan import Found, Source, Text, read_text, step_cells
@@ -41,11 +42,9 @@ def cell_states(opened: Opened, look: Look, sources: Sequence[Source]) -> list[d
     reports = {one.slug: one for one in look.reports}
 
     def joined(found: Found) -> dict[str, Any]:
-        known = found.standing is not None and found.standing.index is not None
-        report = reports.get(found.standing.slug) if found.standing and known else None
-        before = sorted(ancestors(look.workflow, [report.slug])) if report else []
+        report = reports.get(_step_of(found))
         return found.to_json() | {
-            "rests_on": before,
+            "behind": behind.get(report.slug, []) if report else [],
             "report": report.to_json() if report else None,
         }
 
@@ -63,7 +62,25 @@ def cell_states(opened: Opened, look: Look, sources: Sequence[Source]) -> list[d
 
     cells = ((one, remembered(one).cell) for one in sources)
     mine = [one for one, cell in cells if cell is None or is_mine(cell.line.workflow)]
-    return [joined(one) for one in step_cells(mine, steps, read, remembered)]
+    found = step_cells(mine, steps, read, remembered)
+    behind = _behind(look.workflow, found)
+    return [joined(one) for one in found]
+
+
+def _step_of(found: Found) -> str:
+    """Return the slug of a cell's step; empty where there is none yet."""
+    stands = found.standing
+    return stands.slug if stands is not None and stands.index is not None else ""
+
+
+def _behind(workflow: Workflow, cells: Sequence[Found]) -> dict[str, list[str]]:
+    """Return the steps of edited cells that a step rests on, by its slug."""
+    edited = [_step_of(one) for one in cells if one.state in ("cell", "both")]
+    found: dict[str, list[str]] = {}
+    for slug in dict.fromkeys(one for one in edited if one in workflow.by_slug):
+        for following in descendants(workflow, [slug]):
+            found.setdefault(following, []).append(slug)
+    return found
 
 
 def named_workflow(opened: Opened, path: str) -> str | None:

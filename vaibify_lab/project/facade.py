@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from vaibify_lab.runs.opened import Look, Opened
 
 if TYPE_CHECKING:
+    from vaibify_lab.ceremony.citing import Cited
     from vaibify_lab.ceremony.copying import Tell
     from vaibify_lab.ceremony.reproduce import Asked, Reproduction, Telling
     from vaibify_lab.ceremony.rerun import Rerun
@@ -336,6 +337,26 @@ class Project:
         from vaibify_lab.ceremony.reproduce import reproduce
 
         return reproduce(self.opened, asked, telling)
+
+    def cite(self, names: Sequence[str] = (), *, replace: bool = False) -> list[Cited]:
+        """Keep the runs behind steps' results and cite them; all steps that can be, by default.
+
+        A name may also be the fingerprint of a kept run, or the beginning of one.
+
+        Raises
+        ------
+        UnknownStep, NotPassed
+        """
+        from vaibify_lab.ceremony.citing import cite_kept, cite_step
+        from vaibify_lab.project.report import find_step
+
+        look = self.look()
+        wanted = names or [one.slug for one in look.workflow.steps if not one.interactive]
+        return [
+            cite_kept(self.opened, name)
+            or cite_step(self.opened, look, find_step(look.workflow, name).slug, replace=replace)
+            for name in wanted
+        ]
 
     def rerun(self, names: Sequence[str], tell: Tell | None = None) -> Rerun:
         """Run single steps again on a copy, and compare what they write with what is here."""

@@ -168,7 +168,7 @@ class Runner:
         slugs = [one.slug for one in planned if not one.is_idle or one.slug in asked]
         facts = engine_facts(opened, self.options, pinned)
         inspection = inspect(opened, look, facts, self.options.steps)
-        findings = preflight(inspection, slugs)
+        findings = preflight(inspection, slugs, foretell=self.options.foretell)
         for one in findings:
             self.journal.write("preflight", **one.to_json())
         errors = [one for one in findings if one.level == "error"]

@@ -18,6 +18,7 @@ class RunOptions:
     any (the same, and local where no container can be had); ``tier`` is the local engine's.
     ``interactive``: a person is there for the steps that need one. ``tests`` False: steps only.
     ``tests_only``: the tests of the steps selected, alone; ``category`` narrows them.
+    ``foretell`` False: notebooks are run as far as they come, whatever their text foretells.
     """
 
     workflow: str
@@ -35,6 +36,7 @@ class RunOptions:
     tests: bool = True
     tests_only: bool = False
     category: str | None = None
+    foretell: bool = True
 
     @property
     def selection(self) -> Selection:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vaibify_lab.core.facts import Pins, RunRecord
-from vaibify_lab.core.fingerprint import Circumstances, run_fingerprint, seed_of
-from vaibify_lab.core.model import Step
+from vaibify_lab.core.fingerprint import circumstances_of, run_fingerprint, seed_of
+from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.core.report import Reason
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.journal import now
@@ -40,7 +40,7 @@ def record_of(
     around, reason, engine = context.around, verdict.reason, context.engine
     passed = verdict.outcome == "passed"
     last = previous.passed if previous is not None else None
-    return RunRecord(
+    record = RunRecord(
         workflow=context.workflow.stem,
         step=step.slug,
         name=step.name,
@@ -70,7 +70,6 @@ def record_of(
         seed=seed_of(context.workflow, step, verdict.pins.inputs),
         source_date_epoch=around.epoch,
         host=around.host,
-        fingerprint=_fingerprint(context, step, verdict.pins) if passed else None,
         pins=verdict.pins,
         unchanged_outputs=_unchanged(verdict.pins, last),
         undeclared_writes=verdict.undeclared,
@@ -81,22 +80,15 @@ def record_of(
         dirty=attempt.dirty,
         last_passed=None if passed else last,
     )
+    return _named(context.workflow, step, record)
 
 
-def _fingerprint(context: RunContext, step: Step, pins: Pins) -> str | None:
-    """Return the run's name; None for what a person did, which no name can stand for."""
-    if step.interactive:
-        return None
-    around = Circumstances(
-        inputs=pins.inputs,
-        code=pins.code,
-        image=context.around.image if context.engine.isolation == "container" else None,
-        lock=context.around.lock,
-        engine=context.engine.kind,
-        network=not context.project.network_isolation,
-        source_date_epoch=context.around.epoch,
-    )
-    return run_fingerprint(context.workflow, step, around)
+def _named(workflow: Workflow, step: Step, record: RunRecord) -> RunRecord:
+    """Name a run that passed; none that a person did, which no name can stand for."""
+    if record.outcome != "passed" or step.interactive:
+        return record
+    name = run_fingerprint(workflow, step, circumstances_of(record))
+    return replace(record, fingerprint=name)
 
 
 def _unchanged(pins: Pins, last: RunRecord | None) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ export interface ICell {
   keys: string[];
   /** Names that only the kernel has, and the cells that make them. */
   names: { name: string; cells: number[] }[];
-  rests_on: string[];
+  /** The slugs of edited cells that its step rests on. */
+  behind: string[];
   report: IStep | null;
 }

@@ -10,12 +10,13 @@ import { asRefusal } from '../api/connection';
 import type { ICell } from '../api/cells';
 import { CommandIDs } from '../ids';
 import type { IContext } from '../look/hooks';
-import { stepOf } from '../model/status';
+import { kept } from '../model/status';
 import { CellBadge } from './badge';
 import { shownCells, type IShown } from './standing';
 import { projectOf } from './where';
 
 const WAIT = 400;
+const AT_ONCE = 25; // of 500 badges drawn in one task the page would feel it
 export const MAGIC = '%%vaibify';
 const STEP = 'vb-mod-step';
 
@@ -24,7 +25,7 @@ export class Book implements IDisposable {
   constructor(
     readonly panel: NotebookPanel,
     private readonly context: IContext,
-    private readonly path: () => string
+    private readonly path: () => string | null
   ) {
     const { model } = context;
     const soon = (): void => void this.soon.invoke();
@@ -51,6 +52,7 @@ export class Book implements IDisposable {
     if (!this.isDisposed) {
       this.isDisposed = true;
       this.soon.dispose();
+      this.turn.dispose();
       Signal.clearData(this);
     }
   }
@@ -58,12 +60,13 @@ export class Book implements IDisposable {
   /** The project that the notebook lies in. */
   get project(): IProject | null {
     const { project, projects } = this.context.model;
-    return projectOf(this.path(), projects.value?.projects ?? [], project.value);
+    const path = this.path();
+    return path === null ? null : projectOf(path, projects.value?.projects ?? [], project.value);
   }
 
   /** The notebook's path in the repository of its project. */
   get place(): string {
-    return PathExt.relative(this.project?.contents ?? '', this.path());
+    return PathExt.relative(this.project?.contents ?? '', this.path() ?? '');
   }
 
   /** What is known of a cell: that of this number, or the active one. */
@@ -157,8 +160,15 @@ export class Book implements IDisposable {
   }
 
   private take(found: readonly ICell[], ids: readonly string[], sources: readonly string[]): void {
-    const shown = shownCells(found, sources, slug => this.stepNow(slug));
-    this.known = new Map([...shown].map(([number, one]) => [ids[number - 1], one]));
+    const steps = this.stepsNow();
+    const shown = shownCells(found, sources, slug => steps.get(slug) ?? null);
+    const before = this.known;
+    this.known = new Map(
+      [...shown].map(([number, one]) => {
+        const id = ids[number - 1];
+        return [id, kept(before.get(id), one)];
+      })
+    );
     this.draw();
   }
 
@@ -168,10 +178,12 @@ export class Book implements IDisposable {
     this.draw();
   }
 
-  /** The step as the panel has it, where the panel shows this project. */
-  private stepNow(slug: string): IStep | null {
+  /** The steps as the panel has them, where the panel shows this project, by slug. */
+  private stepsNow(): ReadonlyMap<string, IStep> {
     const { status, project } = this.context.model;
-    return project.value?.id === this.project?.id ? stepOf(status.value.value, slug) : null;
+    const isShown = project.value?.id === this.project?.id;
+    const steps = (isShown && status.value.value?.steps) || [];
+    return new Map(steps.map(step => [step.slug, step]));
   }
 
   /** Give each step cell its badge; a cell that was moved is another widget with the same id. */
@@ -179,6 +191,7 @@ export class Book implements IDisposable {
     if (this.isDisposed) {
       return;
     }
+    const steps = this.stepsNow();
     for (const cell of this.panel.content.widgets) {
       const shown = this.known.get(cell.model.id);
       const badge = this.drawn.get(cell);
@@ -188,12 +201,30 @@ export class Book implements IDisposable {
         this.drawn.delete(cell);
         continue;
       }
-      const step = (shown.cell.report && this.stepNow(shown.cell.report.slug)) ?? shown.step;
+      const step = (shown.cell.report && steps.get(shown.cell.report.slug)) ?? shown.step;
       const now = step === shown.step ? shown : { ...shown, step };
       this.known.set(cell.model.id, now);
-      const there = badge ?? this.put(cell, now);
-      there.shown.set(now);
-      there.isCurrent.set(sourceOf(cell) === now.source);
+      badge?.isCurrent.set(sourceOf(cell) === badge.shown.value.source);
+      if (badge?.shown.value !== now) {
+        this.late.add(cell);
+      }
+    }
+    this.dress();
+  }
+
+  /** Draw what changed at a few cells, and at the others when the page has had its turn. */
+  private dress(): void {
+    for (const cell of [...this.late].slice(0, AT_ONCE)) {
+      this.late.delete(cell);
+      const shown = this.known.get(cell.model?.id);
+      if (shown && !cell.isDisposed) {
+        const badge = this.drawn.get(cell) ?? this.put(cell, shown);
+        badge.shown.set(shown);
+        badge.isCurrent.set(sourceOf(cell) === shown.source);
+      }
+    }
+    if (this.late.size && !this.isDisposed) {
+      void this.turn.invoke();
     }
   }
 
@@ -211,6 +242,8 @@ export class Book implements IDisposable {
 
   private known = new Map<string, IShown>();
   private readonly drawn = new WeakMap<Cell, CellBadge>();
+  private readonly late = new Set<Cell>();
+  private readonly turn = new Debouncer(() => this.dress(), 0);
   private readonly soon = new Debouncer(() => this.look(), WAIT);
   private key = '';
   private due = false;

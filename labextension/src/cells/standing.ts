@@ -68,7 +68,7 @@ export function shownCells(
   sources: readonly string[],
   stepNow: (slug: string) => IStep | null
 ): Map<number, IShown> {
-  const edited = found.filter(isEdited);
+  const names = new Map(found.map(cell => [cell.slug, cell.name]));
   return new Map(
     found.map(cell => [
       cell.number,
@@ -76,9 +76,7 @@ export function shownCells(
         cell,
         step: cell.report && (stepNow(cell.report.slug) ?? cell.report),
         source: sources[cell.number - 1],
-        behind: edited
-          .filter(one => one.slug !== null && cell.rests_on.includes(one.slug))
-          .map(one => one.name ?? ''),
+        behind: cell.behind.map(slug => names.get(slug) ?? slug),
         fault: null
       }
     ])

@@ -1,4 +1,13 @@
+import type { Contents } from '@jupyterlab/services';
 import type { IProject } from '../api/answers';
+
+/** The drives of the server's own files; collaboration gives them one of its own. */
+const DRIVES = ['', 'RTC'];
+
+/** A file's path without its drive; null where it is of another than the server's. */
+export function onServer(contents: Contents.IManager, path: string): string | null {
+  return DRIVES.includes(contents.driveName(path)) ? contents.localPath(path) : null;
+}
 
 /** The project that a file lies in: the innermost; of several there, the one that is open. */
 export function projectOf(

@@ -42,7 +42,7 @@ export function addCellCommands(
       const { cell } = shown(args) ?? {};
       const book = current();
       if (book && cell?.slug) {
-        const slugs = [cell.slug, ...cell.rests_on];
+        const slugs = [cell.slug, ...cell.behind];
         if (await written(book, model, trans, one => slugs.includes(one.cell.slug ?? ''))) {
           await commands.execute(CommandIDs.run, { mode: 'steps', steps: [cell.slug] });
         }

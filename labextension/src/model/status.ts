@@ -1,5 +1,5 @@
 import { Poll } from '@lumino/polling';
-import type { IFileStatus, IStep } from '../api/answers';
+import type { IFileStatus } from '../api/answers';
 import { asRefusal, type Refusal } from '../api/connection';
 import type { Api } from '../api/vaibify';
 import { Store } from './store';
@@ -118,11 +118,7 @@ function merged(old: IFileStatus | null, now: IFileStatus): IFileStatus {
   };
 }
 
-function kept<T>(old: T | undefined, now: T): T {
+/** The old value where the new one says the same. */
+export function kept<T>(old: T | undefined, now: T): T {
   return old !== undefined && JSON.stringify(old) === JSON.stringify(now) ? old : now;
-}
-
-/** The step of that slug. */
-export function stepOf(status: IFileStatus | null, slug: string | null): IStep | null {
-  return status?.steps.find(step => step.slug === slug) ?? null;
 }

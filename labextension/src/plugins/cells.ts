@@ -3,6 +3,7 @@ import { ICommandPalette } from '@jupyterlab/apputils';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { Book } from '../cells/book';
+import { onServer } from '../cells/where';
 import { addCellCommands } from '../commands/cells';
 import { addMakeCommand } from '../commands/makeStep';
 import { CommandIDs } from '../ids';
@@ -31,7 +32,7 @@ export const cellsPlugin: JupyterFrontEndPlugin<void> = {
     const books = new WeakMap<object, Book>();
     tracker.widgetAdded.connect((_, panel) => {
       const { contents } = app.serviceManager;
-      books.set(panel, new Book(panel, shared, () => contents.localPath(panel.context.path)));
+      books.set(panel, new Book(panel, shared, () => onServer(contents, panel.context.path)));
     });
     const current = (): Book | null =>
       (tracker.currentWidget && books.get(tracker.currentWidget)) ?? null;

@@ -84,6 +84,33 @@ def test_d09_a_step_that_outlives_its_engine_is_known_to_its_end(
     assert (state / "stdout").read_bytes() == b"".join(b"%d\n" % i for i in range(1, 41))
 
 
+@pytest.mark.parametrize("asked", ["create", "start"])
+def test_d09_an_engine_killed_as_a_step_begins_leaves_no_container(
+    private: Start, tmp_path: Path, asked: str
+) -> None:
+    """It did what it was asked, and died before it answered."""
+    engine = private()
+    lab = lab_of(engine, tmp_path)
+    lab.run("true")  # what the engine gives is known now, and not asked again
+    real = getattr(lab.engine._daemon, asked)  # type: ignore[attr-defined]
+
+    def killed_before_the_answer(*given: object) -> object:
+        real(*given)
+        engine.kill()
+        raise EngineLost("the container engine does not answer any more", where=engine.url)
+
+    setattr(lab.engine._daemon, asked, killed_before_the_answer)  # type: ignore[attr-defined]
+    with pytest.raises(EngineLost):
+        lab.launch("sleep 600")
+    engine.start()
+    client = docker.DockerClient(base_url=engine.url)
+    left = client.containers.list(all=True)
+    assert [one.status for one in left] in (["created"], ["exited"])
+    assert lab_of(engine, tmp_path / "next").run("exit 4").ended.returncode == 4
+    left = client.containers.list(all=True)
+    assert [(one.name, one.status, one.labels) for one in left] == []
+
+
 def test_d07_an_engine_that_sees_none_of_our_files_is_refused(
     private: Start, tmp_path: Path
 ) -> None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from vaibify_lab.core.errors import EngineLost, EngineUnfit, RunInProgress
+from vaibify_lab.core.errors import EngineLost, EngineUnfit, RunInProgress, VaibifyError
 from vaibify_lab.engines import state_files
-from vaibify_lab.engines.base import ON_STOP, Launch
+from vaibify_lab.engines.base import ON_STOP, Ended, Launch
 from vaibify_lab.engines.docker import mounts, notes
 from vaibify_lab.engines.docker.config import LABEL, STATE, WAIT, Order, config_of, container_name
 from vaibify_lab.engines.docker.daemon import Daemon
@@ -48,6 +48,15 @@ class Starting:
             Another state folder's container has the name.
         EngineUnfit, EngineLost
         """
+        try:
+            return self._begun(launch)
+        except EngineLost as error:
+            # It may have made the container: on record as ended, the next run removes it.
+            with suppress(VaibifyError):
+                state_files.write_ended(launch.state, Ended(None, lost=True, detail=error.text))
+            raise
+
+    def _begun(self, launch: Launch) -> Watch:
         with ExitStack() as undo:
             scratch = self._scratch(launch, undo)
             wanted = mounts.mounts_of(launch, scratch)

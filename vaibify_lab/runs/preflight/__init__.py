@@ -17,7 +17,9 @@ from vaibify_lab.runs.preflight.surroundings import UNKNOWN_KEY, surrounding_fin
 __all__ = ["EngineFacts", "Inspection", "facts_of_local", "fails_check", "preflight"]
 
 
-def preflight(inspection: Inspection, slugs: Sequence[str]) -> list[Finding]:
+def preflight(
+    inspection: Inspection, slugs: Sequence[str], *, foretell: bool = True
+) -> list[Finding]:
     """Name what is wrong with the steps and around them, errors first.
 
     Parameters
@@ -26,6 +28,8 @@ def preflight(inspection: Inspection, slugs: Sequence[str]) -> list[Finding]:
         What is looked at.
     slugs : sequence of str
         The steps that are planned; disabled ones are passed over.
+    foretell : bool
+        Read notebooks and cells for what they will not find.
     """
     by_slug = inspection.workflow.by_slug
     steps = [by_slug[slug] for slug in slugs if by_slug[slug].enabled]
@@ -36,7 +40,7 @@ def preflight(inspection: Inspection, slugs: Sequence[str]) -> list[Finding]:
         found += file_findings(inspection, step, planned)
         found += command_findings(inspection, step)
         found += module_findings(inspection, step)
-        found += foretold_findings(inspection, step)
+        found += foretold_findings(inspection, step) if foretell else ()
     found += ignored_outputs(inspection, steps)
     return sorted(dict.fromkeys(found), key=lambda one: one.level != "error")
 

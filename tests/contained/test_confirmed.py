@@ -148,7 +148,7 @@ def test_a_rerun_that_differs_is_not_confirmed(tmp_path: Path, image: Image) -> 
     made.commit("results")
     done = vaibify(made.root, "reproduce", "--rerun")
     assert done.code == 1
-    assert "      out/a.txt: different\n" in done.out
+    assert "      out/a.txt: different (" in done.out
     assert tiers(done.out)[1:3] == [
         "[2/4] Reproducing Python env (requirements.lock) ... none declared",
         "[3/4] Pulling pinned container image ... "

@@ -260,7 +260,7 @@ def test_a_rerun_looks_into_executed_copies(tmp_path: Path) -> None:
         "w/x": "identical",
         "out/fit.ipynb": "noise only",
     }
-    assert found.passed and found.line.startswith("1 of 2 outputs identical, 1 the same but for")
+    assert found.passed and found.line.startswith("1 of 2 outputs identical, 1 the same in other")
     copy = json.loads(one.read("out/fit.ipynb"))
     copy["cells"][1]["outputs"][0]["data"]["text/plain"] = ["2"]
     one.write("out/fit.ipynb", json.dumps(copy))

@@ -46,17 +46,18 @@ async def test_a_single_step_is_rerun_on_a_copy(client: Client, made: Made) -> N
     identity = await client.id()
     gap = {"stored": "2", "fresh": "7", "where": "line 1", "absolute": "5", "relative": "0.714286"}
     found = {
-        **{"said": "2 is now 7, line 1", "text": "2 is now 7", "where": "line 1"},
-        **{"largest_absolute": gap, "largest_relative": gap},
+        "said": "2 is now 7, line 1",
+        "text": "2 is now 7",
+        "where": "line 1",
+        "largest_absolute": gap,
+        "largest_relative": gap,
     }
     for verdict, more in (("identical", {}), ("different", found)):
         asked = await client.post(f"projects/{identity}/reruns", {"steps": ["use"]})
         job = f"projects/{identity}/jobs/{asked.json['job']}"
         last = (await client.follow(f"{job}/journal"))[-1]
         assert last["event"] == "jobDone", last
-        assert last["result"]["outputs"] == [
-            {"path": "out2/b.txt", "verdict": verdict, **more}
-        ]
+        assert last["result"]["outputs"] == [{"path": "out2/b.txt", "verdict": verdict, **more}]
         assert "not in a container" in last["result"]["engine"]
         made.write("out/a.txt", "longer\n")  # an input of the step, which is copied as it is
     assert git(made.root, "status", "--porcelain") == " M out/a.txt\n"

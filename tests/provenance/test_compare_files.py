@@ -82,6 +82,9 @@ def kinds(found: Comparison) -> set[str]:
         ("a.txt", "12:30:45.1", "12:30:46.1", "different"),
         ("a.txt", "<f at 0x7f12ab34cd50>", "<f at 0x7f99ab34cd50>", "noise-only"),
         ("a.txt", "abc", "ab\0", "different"),
+        ("a.csv", b"n\n\xe9\n", b"n\n\xe8\n", "different"),
+        ("a.csv", b"n,m\n\xe9,1\n", b"n,m\n\xe9,1", "printed-otherwise"),
+        ("a.json", b'["\xe9"]', b'["\xe8"]', "different"),
         ("a.dat", b"\0\1", b"\0\2", "different"),
         ("a.json", "{}", "\x89PNG\r\n\x1a\n", "different"),
     ],
@@ -373,6 +376,8 @@ def test_office_files() -> None:
     found = both("a.xlsx", stored, book("2026-02-02T11:00:00Z", "me", "1.5"))
     assert (found.verdict, "core properties" in kinds(found)) == ("noise-only", True)
     assert not both("a.xlsx", stored, book("2026-01-01T00:00:00Z", "you", "1.5")).passes
+    elsewhere = [core.format(f"2026-01-0{day}", "me") for day in (1, 2)]
+    assert not both("meta.xml", *elsewhere).passes
     close = both("a.xlsx", stored, book("2026-01-01T00:00:00Z", "me", "1.50000001"))
     assert close.verdict == "within-tolerance"
     assert not both("a.xlsx", stored, book("2026-01-01T00:00:00Z", "me", "1.6")).passes
@@ -475,11 +480,11 @@ def test_a_file_that_is_too_large_is_said_to_be_that() -> None:
 
 @pytest.mark.parametrize("path", [*WRITERS, "a.png", "a.pdf", "a.ipynb", "a.svg"])
 def test_spoilt_files_are_never_identical_and_raise_nothing(path: str) -> None:
-    rng = Random(path)
+    rng, own = Random(path), Rules(own=(Own("host", r"node\d+"),))
     others = {"a.png": png(), "a.pdf": pdf(), "a.ipynb": notebook(), "a.svg": b"<svg><a/></svg>"}
     data = others[path] if path in others else WRITERS[path][0]([1.5, 2.5, -0.0])
     for _ in range(150):
         broken = spoilt(data, rng)
-        found = both(path, data, broken)
+        found = both(path, data, broken, own)
         assert (found.verdict == "identical") is (broken == data)
         assert json.dumps(found.as_json())

@@ -81,7 +81,9 @@ def compare_zip(path: str, stored: bytes, fresh: bytes, room: Room, inner: Inner
     """Compare two zip files, member by member in whatever order they are."""
     try:
         with _opened(stored) as mine, _opened(fresh) as yours:
-            return joined(_members(mine, yours, room, inner))
+            return joined(
+                _members(mine, yours, room, lambda name, *data: inner(f"{path}/{name}", *data))
+            )
     except CannotUnpack as error:
         return Comparison("different", f"{_REFUSED} {error}")
     except Exception as error:  # whatever an archive made to hurt makes its reader raise

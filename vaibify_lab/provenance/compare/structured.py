@@ -8,7 +8,7 @@ from typing import Any
 from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import InvalidFile
 from vaibify_lab.provenance.compare.noise import Rules
-from vaibify_lab.provenance.compare.text import compare_text, weigh_lines
+from vaibify_lab.provenance.compare.text import compare_text, decoded, weigh_lines
 from vaibify_lab.provenance.compare.verdict import Comparison
 from vaibify_lab.provenance.compare.weighing import Weighing
 
@@ -55,8 +55,7 @@ def compare_json_text(stored: bytes, fresh: bytes, rules: Rules) -> Comparison:
     try:
         mine, yours = (jsonio.loads(one, "it", constants=True) for one in (stored, fresh))
     except InvalidFile:  # not JSON, or made to hurt: then it is text
-        texts = [one.decode("utf-8", "surrogateescape") for one in (stored, fresh)]
-        return compare_text(texts[0], texts[1], rules)
+        return compare_text(*decoded(stored, fresh), rules)
     found = compare_json(mine, yours, rules)
     if found.verdict == "identical":
         return Comparison("printed-otherwise", "the same values, written otherwise", "$")

@@ -11,6 +11,14 @@ from vaibify_lab.provenance.compare.weighing import Weighing
 _CONTROL = re.compile(r"\x1b\[[0-9;?]{0,40}[A-Za-z]")
 
 
+def decoded(stored: bytes, fresh: bytes) -> tuple[str, str]:
+    """Return both as text: UTF-8 where both are, else each byte a character."""
+    try:
+        return stored.decode("utf-8"), fresh.decode("utf-8")
+    except UnicodeDecodeError:
+        return stored.decode("latin-1"), fresh.decode("latin-1")
+
+
 def compare_text(stored: str, fresh: str, rules: Rules) -> Comparison:
     """Compare two texts."""
     weighing = Weighing(rules)

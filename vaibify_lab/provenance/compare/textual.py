@@ -12,7 +12,7 @@ from vaibify_lab.provenance.compare.notebook_file import read_notebook
 from vaibify_lab.provenance.compare.notebooks import compare_notebooks
 from vaibify_lab.provenance.compare.structured import compare_json_lines, compare_json_text
 from vaibify_lab.provenance.compare.tables import NoTable, compare_tables
-from vaibify_lab.provenance.compare.text import weigh_lines
+from vaibify_lab.provenance.compare.text import decoded, weigh_lines
 from vaibify_lab.provenance.compare.verdict import Comparison, Ignored, joined
 from vaibify_lab.provenance.compare.weighing import Weighing
 
@@ -32,7 +32,9 @@ _IN_TEXT = frozenset(
     | {"terminal codes", "line ends", "line break at the end"}
 )
 _CLOCKS = frozenset({"time", "date"})  # such only when the time of the run is known
-_OFFICE = ("docProps/core.xml", "meta.xml")  # of office files, which are zip files
+_OFFICE = re.compile(  # members of office files, which are zip files
+    r".*\.(?:(?:xls|doc|ppt)[xm]/docProps/core|od[stpg]/meta)\.xml", re.IGNORECASE | re.DOTALL
+)
 _PROPERTY = re.compile(
     r"(?<=<)(dcterms:created|dcterms:modified|meta:creation-date|meta:editing-duration|dc:date)"
     r"([^<>]{0,200})>([^<>]{0,60})(?=</)"
@@ -52,11 +54,11 @@ def compare_texts(kind: str, path: str, stored: bytes, fresh: bytes, rules: Rule
         return compare_json_text(stored, fresh, strict)
     if kind == "JSON lines":
         return compare_json_lines(stored, fresh, strict) or _plain(stored, fresh, rules)
-    mine, yours = _decoded(stored), _decoded(fresh)
+    mine, yours = decoded(stored, fresh)
     if kind == "SVG":
         return compare_svg(mine, yours, replace(rules, kinds=_IN_SVG))
     if kind == "markup":
-        compare = _office if path in _OFFICE else compare_markup
+        compare = _office if _OFFICE.fullmatch(path) else compare_markup
         return compare(mine, yours, strict)
     if kind == "table":
         try:
@@ -69,7 +71,7 @@ def compare_texts(kind: str, path: str, stored: bytes, fresh: bytes, rules: Rule
 def _plain(stored: bytes, fresh: bytes, rules: Rules) -> Comparison:
     kinds = _IN_TEXT | (_CLOCKS if rules.ran is not None else _NOTHING)
     weighing = Weighing(replace(rules, kinds=kinds))
-    mine, yours = _decoded(stored), _decoded(fresh)
+    mine, yours = decoded(stored, fresh)
     if mine.count("\r\n") != yours.count("\r\n") and weighing.rules.passes_over("line ends"):
         mine, yours = mine.replace("\r\n", "\n"), yours.replace("\r\n", "\n")
         weighing.pass_over("line ends", "the file")
@@ -105,7 +107,3 @@ def _notebooks(stored: bytes, fresh: bytes, rules: Rules) -> Comparison:
     found = compare_notebooks(mine, yours, rules)
     noise = found.ignored or (Ignored("notebook metadata", "the notebook"),)
     return joined([found.whole, Comparison("noise-only", "", "", None, None, noise, len(noise))])
-
-
-def _decoded(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape")

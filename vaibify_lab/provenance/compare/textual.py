@@ -17,6 +17,7 @@ from vaibify_lab.provenance.compare.verdict import Comparison, Ignored, joined
 from vaibify_lab.provenance.compare.weighing import Weighing
 
 MOST_PARTS = 1_000_000  # lines, or tags: what memory grows with
+MOST_TEXT = 16 * 2**20  # bytes of text without a form, in which numbers must be looked for
 SUFFIXES = {
     **dict.fromkeys((".csv", ".tsv", ".tab"), "table"),
     **dict.fromkeys((".json", ".geojson"), "JSON"),
@@ -47,13 +48,17 @@ def compare_texts(kind: str, path: str, stored: bytes, fresh: bytes, rules: Rule
     if max(stored.count(mark), fresh.count(mark)) > MOST_PARTS and kind != "table":
         text = f"the bytes differ, and were not looked into: more than {MOST_PARTS:,} lines or tags"
         return Comparison("different", text)
+    if max(len(stored), len(fresh)) > MOST_TEXT and kind in ("text", "markup", "SVG"):
+        text = f"the bytes differ, and were not looked into: larger than {MOST_TEXT:,} bytes"
+        return Comparison("different", text)
     strict = replace(rules, kinds=_NOTHING)
     if kind == "notebook":
         return _notebooks(stored, fresh, rules)
     if kind == "JSON":
         return compare_json_text(stored, fresh, strict)
     if kind == "JSON lines":
-        return compare_json_lines(stored, fresh, strict) or _plain(stored, fresh, rules)
+        found = compare_json_lines(stored, fresh, strict)
+        return found or compare_texts("text", path, stored, fresh, rules)
     mine, yours = decoded(stored, fresh)
     if kind == "SVG":
         return compare_svg(mine, yours, replace(rules, kinds=_IN_SVG))
@@ -64,7 +69,7 @@ def compare_texts(kind: str, path: str, stored: bytes, fresh: bytes, rules: Rule
         try:
             return compare_tables(mine, yours, strict, tabs=not path.lower().endswith(".csv"))
         except NoTable:
-            pass
+            return compare_texts("text", path, stored, fresh, rules)
     return _plain(stored, fresh, rules)
 
 

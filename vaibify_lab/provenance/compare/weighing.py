@@ -21,7 +21,7 @@ _WRAPPED = re.compile(r"np\.\w+\((.*)\)|np\.(True|False)_")
 _NUMBERS = re.compile(f"({NUMBER})")
 _SHOWN = 80
 _MOST = 500_000  # characters of differing lines that are looked into
-_MOST_NUMBERS = 2_000_000  # pairs of differing numbers
+_MOST_NUMBERS = 500_000  # pairs of differing numbers
 
 
 @dataclass(slots=True)
@@ -90,6 +90,8 @@ class Weighing:
 
     def _only_numbers(self, stored: str, fresh: str, where: str) -> bool:
         """Take lines of which only numbers differ, by little: most are such, and this is quick."""
+        if len(stored) + len(fresh) > _MOST:
+            return False
         mine, yours = _NUMBERS.split(stored), _NUMBERS.split(fresh)
         if mine[::2] != yours[::2]:
             return False

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from html import escape
 from typing import Any
@@ -24,6 +25,7 @@ from vaibify_lab.runs.opened import Look
 _display: Callable[..., Any] = display  # IPython gives it no types
 _MOST_BYTES = 5 * 2**20
 _MOST_PLOTS = 20
+_NOT_YET = "not verified yet"
 _PICTURES = {
     "png": "image/png",
     "jpg": "image/jpeg",
@@ -42,10 +44,19 @@ _SIGNS = {
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """A step as a cell shows it: text first, and HTML that only classes dress."""
+    """A step as a cell shows it: text first, and HTML that only classes dress.
+
+    A cell's output is kept in its notebook, so what is verified says when it was.
+    """
 
     report: StepReport
     outputs: Mapping[str, str]
+    seen: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    @property
+    def word(self) -> str:
+        """Whether the step is verified, and when it was."""
+        return f"verified, {self.seen:%Y-%m-%d %H:%M} UTC" if self.report.green else _NOT_YET
 
     def badges(self) -> Iterator[tuple[str, str]]:
         """Yield each badge's name and state."""
@@ -68,8 +79,7 @@ class StepView:
     def as_text(self) -> str:
         """Return lines for every front end there is."""
         badges = " · ".join(f"{_sign(state)} {name} {state}" for name, state in self.badges())
-        word = "verified" if self.report.green else "not verified yet"
-        lines = [f"{self.report.slug}: {word}", f"  {badges}"]
+        lines = [f"{self.report.slug}: {self.word}", f"  {badges}"]
         lines += [f"  {text}" for text in self.reasons()]
         lines += [f"  {shown(path)}: {what}" for path, what in self.outputs.items()]
         return "\n".join(lines)
@@ -81,7 +91,6 @@ class StepView:
             f"{_sign(state)} {escape(name)} {escape(state)}</li>"
             for name, state in self.badges()
         )
-        word = "verified" if self.report.green else "not verified yet"
         reasons = "".join(f"<li>{escape(text)}</li>" for text in self.reasons())
         outputs = "".join(
             f"<li><code>{escape(shown(path))}</code>: {escape(what)}</li>"
@@ -89,7 +98,8 @@ class StepView:
         )
         kind = "vaibify-green" if self.report.green else "vaibify-not-green"
         return (
-            f'<div class="vaibify-step {kind}"><strong>{escape(self.report.slug)}</strong>: {word}'
+            f'<div class="vaibify-step {kind}">'
+            f"<strong>{escape(self.report.slug)}</strong>: {self.word}"
             f'<ul class="vaibify-badges">{badges}</ul><ul class="vaibify-reasons">{reasons}</ul>'
             f'<ul class="vaibify-outputs">{outputs}</ul></div>'
         )

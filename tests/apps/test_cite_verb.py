@@ -130,6 +130,19 @@ def test_all_steps_are_cited_by_default_and_a_run_by_the_beginning_of_its_name(m
     assert [one["run_fingerprint"] for one in cite(made, name[:12])] == [name]
 
 
+def test_the_check_list_of_all_steps_is_pasted_at_once(made: Made, tmp_path: Path) -> None:
+    vaibify(made.root, "cite")
+    made.commit("cited")
+    git(made.root, "remote", "add", "origin", str(made.root))
+    told = vaibify(made.root, "cite").out
+    script = told[told.index("# 1.") :]
+    assert script.count("git clone") == script.count("pip install") == 1
+    assert script.count("jupyter vaibify run") == 4
+    command = "\n".join(line for line in script.split("\n") if "pip install" not in line)
+    done = pasted(tmp_path, [{"what": "all", "command": command}])
+    assert done.code == 0, done
+
+
 def test_what_is_not_here_any_more_is_not_cited(made: Made) -> None:
     made.write("data/in.txt", "2\n")
     with pytest.raises(NotPassed, match="step 'top' is stale"):

@@ -44,6 +44,37 @@ def count(made: Made) -> int:
     return len(made.read("MANIFEST.sha256").splitlines())
 
 
+@pytest.mark.parametrize(
+    ("path", "verb"), [("out2/b.txt", "wrote"), ("data/in.txt", "read"), ("use.sh", "ran")]
+)
+def test_what_no_recorded_run_made_is_said_whoever_lists_it(
+    made: Made, tmp_path: Path, path: str, verb: str
+) -> None:
+    """Who edits a file by hand and writes the envelope anew has a manifest that holds."""
+    made.write(path, made.read(path) + "# 7\n")
+    told = f"{path} is not what its last passed run {verb}"
+    assert told in vaibify(made.root, "envelope").out
+    made.commit()
+    done = vaibify(made.root, "check", "--publish")
+    assert done.code == 1 and told in done.out + done.err
+    clone = made.clone(tmp_path / "clone")
+    done = vaibify(clone.root, "reproduce", *OFFLINE)
+    assert f"note: step '{'make' if verb == 'read' else 'use'}': {told}" in done.out
+    assert "Confirmed: tier 1. Not checked: 2, 3. But 1 file or run is not as recorded" in done.out
+    answer = json.loads(vaibify(clone.root, "reproduce", *OFFLINE, "--json").out)
+    assert len(answer["not_as_recorded"]) == 1
+    made.run()
+    made.project().envelope()
+    assert made.project().not_as_recorded() == []
+
+
+def test_a_run_that_failed_since_is_said(made: Made) -> None:
+    made.write("use.sh", "exit 3\n")
+    assert made.run()["outcome"] == "failed"
+    found = [one.text for one in made.project().not_as_recorded()]
+    assert found[0] == "its last run failed"
+
+
 def test_the_lines_are_those_of_the_design(made: Made) -> None:
     done = vaibify(made.root, "reproduce", "--skip-tier", "3")
     total = count(made)

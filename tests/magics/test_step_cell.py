@@ -187,3 +187,11 @@ def test_a_folder_of_its_own_and_more_output_than_a_notebook_bears(tmp_path: Pat
     assert len(said) < 1.1 * 2**20
     assert "bytes not shown here: %vaibify log" in said
     assert said.index("line 59999 ") < said.index("the end") < said.index("loud: FAILED")
+
+
+def test_a_step_without_a_name_fails_its_cell(tmp_path: Path) -> None:
+    """A headless runner must not end well over it."""
+    made = new_project(tmp_path / "p")
+    ran = run(made.root, "%%vaibify step\nx = 1", "print('never')")
+    assert ran.stopped is not None
+    assert ran.error(0)[0] == "UsageError"

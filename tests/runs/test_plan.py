@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -270,3 +271,19 @@ def test_steps_whose_folders_nest_never_run_together(
 ) -> None:
     assert nested(one, two) is not together
     assert nested(two, one) is not together
+
+
+def test_a_sealed_run_makes_what_no_sealed_run_made() -> None:
+    """Else it would prove nothing of a step that is current."""
+    seen = reports(left="stale")
+    seen[3] = replace(seen[3], sealed=True)
+    planned = plan(diamond(), seen, Selection(), sealed=True)
+    assert [(one.slug, one.action) for one in planned] == [
+        ("top", "run"),
+        ("left", "run"),
+        ("right", "run"),
+        ("end", "if-needed"),
+    ]
+    assert planned[0].why == "no sealed run of it is recorded"
+    sealed = [replace(one, sealed=True) for one in reports()]
+    assert all(one.is_idle for one in plan(diamond(), sealed, Selection(), sealed=True))

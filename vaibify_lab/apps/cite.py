@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from vaibify_lab.apps.screen import Screen
@@ -11,6 +12,7 @@ from vaibify_lab.core.paths import shown
 
 if TYPE_CHECKING:
     from vaibify_lab.ceremony.citing import Cited
+    from vaibify_lab.provenance.citation import Task
 
 
 def _arguments(parser: Parser) -> None:
@@ -29,6 +31,7 @@ def _execute(given: Namespace, screen: Screen) -> int:
     cited = open_project(given).cite(given.names, replace=given.replace)
     for one in cited:
         _show(screen, one)
+    _show_tasks(screen, [task for one in cited for task in one.tasks])
     screen.document({"cited": [one.to_json() for one in cited]})
     other = [one.run for one in cited if given.expect not in (None, one.run.fingerprint)]
     if other:
@@ -38,19 +41,24 @@ def _execute(given: Namespace, screen: Screen) -> int:
 
 
 def _show(screen: Screen, cited: Cited) -> None:
-    screen.line(cited.text, colour="bold")
+    screen.painted(screen.paint(shown(cited.text), "bold"))  # one line, to be copied
     screen.line()
     state = "kept now" if cited.is_new else "kept"
     screen.line(f"The run is {state} in {cited.run.folder}: commit it.", hang=2)
     for note in cited.notes:
         screen.line(f"note: {note}", hang=6, colour="yellow")
     screen.line()
+
+
+def _show_tasks(screen: Screen, tasks: Sequence[Task]) -> None:
+    """Show the check-list of all runs; what they have in common is done once."""
+    if not tasks:
+        return
     screen.line("A reviewer pastes these into a shell; each fails where the claim does not hold.")
-    for number, task in enumerate(cited.tasks, 1):
+    for number, task in enumerate(dict.fromkeys(tasks), 1):
         screen.line(f"# {number}. {task.what}")
         for line in task.command.split("\n"):
             screen.painted(shown(line))
-    screen.line()
 
 
 VERB = Verb(

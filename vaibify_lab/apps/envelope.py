@@ -26,7 +26,15 @@ def _execute(given: Namespace, screen: Screen) -> int:
     )
     for path, what in written:
         screen.line(f"{screen.symbol('✓', '+')} {path}: {what}", hang=2)
-    screen.document({"written": [{"path": path, "holds": what} for path, what in written]})
+    unlike = project.not_as_recorded()
+    for one in unlike:
+        screen.line(f"note: {one}", hang=6, colour="yellow")
+    screen.document(
+        {
+            "not_as_recorded": [one.to_json() for one in unlike],
+            "written": [{"path": path, "holds": what} for path, what in written],
+        }
+    )
     return 0
 
 

@@ -40,6 +40,9 @@ def _execute(given: Namespace, screen: Screen) -> int:
         raise UsageError("--note takes one line of text")
     seen = project.to_sign(slug)
     _show(screen, project, seen, f"{slug} as {given.verdict.upper()}, by {name}")
+    report = next(one for one in project.report().steps if one.slug == slug)
+    if report.run != "current":
+        screen.line(f"note: the step is {report.run}: {report.reasons[0].text}", colour="yellow")
     if screen.can_ask() and not screen.agrees("Sign?"):
         raise NotPassed("nothing was signed")
     entry = project.sign_off(seen, given.verdict, by=name, note=given.note)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vaibify_lab.ceremony.publishable import publish_findings
+from vaibify_lab.ceremony.recorded import not_as_recorded
 from vaibify_lab.ceremony.standing import to_be_committed
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.runs.enveloping import manifested, read_environment
@@ -30,5 +31,7 @@ def _of_clone(opened: Opened) -> list[Finding]:
     listed = [entry.path for entry in manifest.entries] if manifest else []
     covered = dict.fromkeys((*manifested(opened, workflows), *listed))
     paths = to_be_committed(opened, workflows, tuple(covered))
+    hashes = {entry.path: entry.sha256 for entry in manifest.entries} if manifest else {}
+    unlike = not_as_recorded(opened, workflows, hashes)
     blobs = opened.cache.blob_ids(paths, opened.repository.snapshot().object_format)
-    return publish_findings(opened.repository, blobs, manifest)
+    return [*unlike, *publish_findings(opened.repository, blobs, manifest)]

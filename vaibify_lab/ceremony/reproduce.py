@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from vaibify_lab.ceremony.by_hand import with_by_hand
 from vaibify_lab.ceremony.engine_here import EngineHere
 from vaibify_lab.ceremony.integrity import check_integrity
+from vaibify_lab.ceremony.recorded import not_as_recorded
 from vaibify_lab.ceremony.report import TierReport, problem
 from vaibify_lab.core.errors import UsageError, VaibifyError
 from vaibify_lab.core.model import Workflow
 from vaibify_lab.envelope import environment
+from vaibify_lab.files.factstore import RECORDS
 from vaibify_lab.runs.enveloping import manifested
 from vaibify_lab.runs.look import LOCK
 from vaibify_lab.runs.opened import Opened
@@ -28,6 +30,7 @@ HEADS = {
     4: "Re-running workflow",
 }
 Progress = Callable[[int, int, int], None]
+_NOTES = 5  # files that are not as recorded are named, the others counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class Reproduction:
 
     tiers: tuple[TierReport, ...]
     reruns: tuple[Rerun, ...] | None
+    unlike: tuple[str, ...] = ()  # what is listed, and not of the recorded runs
 
     @property
     def confirmed(self) -> bool:
@@ -81,7 +85,14 @@ class Reproduction:
 
     @property
     def summary(self) -> str:
-        """One line that never claims more than was checked."""
+        """What never claims more than was checked."""
+        if not self.unlike:
+            return self._verdict
+        noun = "file or run is" if len(self.unlike) == 1 else "files or runs are"
+        return f"{self._verdict} But {len(self.unlike)} {noun} not as recorded: see the notes."
+
+    @property
+    def _verdict(self) -> str:
         by_state = {
             state: [str(one.tier) for one in self.tiers if one.state == state]
             for state in ("passed", "failed", "skipped", "not-checkable")
@@ -101,6 +112,7 @@ class Reproduction:
             "summary": self.summary,
             "tiers": [one.as_json() for one in self.tiers],
             "rerun": None if self.reruns is None else _merged(self.reruns),
+            "not_as_recorded": list(self.unlike),
         }
 
 
@@ -122,14 +134,35 @@ def reproduce(opened: Opened, asked: Asked, telling: Telling) -> Reproduction:
         lambda: _packages(opened, workflows, engine),
         lambda: _image(opened, engine),
     )
-    tiers = []
+    tiers: list[TierReport] = []
+    unlike: tuple[str, ...] = ()
     for number, check in enumerate(checks, 1):
         telling.begin(number, HEADS[number])
         report = TierReport(number, "skipped", "skipped") if number in asked.skip else check()
         telling.done(number, report.line, _lines(report))
         tiers.append(report)
+        if number == 1 and report.state != "skipped":
+            unlike = _unlike(opened, workflows, telling)
     reruns = _again(opened, workflows, fault, asked, telling)
-    return Reproduction(tuple(tiers), reruns)
+    return Reproduction(tuple(tiers), reruns, unlike)
+
+
+def _unlike(opened: Opened, workflows: Sequence[Workflow], telling: Telling) -> tuple[str, ...]:
+    """Tell what of the manifest is not what the recorded runs read, ran or wrote."""
+    if not opened.tree.exists_as_directory(f".vaibify/{RECORDS}"):
+        return ()
+    try:
+        manifest = opened.manifest()
+    except VaibifyError:  # which tier 1 has said
+        return ()
+    listed = {one.path: one.sha256 for one in manifest.entries} if manifest else {}
+    found = not_as_recorded(opened, workflows, listed)
+    texts = tuple(f"step {one.step!r}: {one.text}" for one in found)
+    more = (f"and {len(texts) - _NOTES} more like these",) if len(texts) > _NOTES else ()
+    for text in (*texts[:_NOTES], *more):
+        if telling.note is not None:
+            telling.note(text)
+    return texts
 
 
 def _again(

@@ -13,7 +13,7 @@ from vaibify_lab.magics.screen import CellScreen
 from vaibify_lab.magics.view import outputs_of, show
 from vaibify_lab.notebooks.cells import read_cell
 from vaibify_lab.notebooks.standing import Cell
-from vaibify_lab.notebooks.step_line import SUBCOMMAND, usage, words_of
+from vaibify_lab.notebooks.step_line import usage, words_of
 from vaibify_lab.project import Project
 from vaibify_lab.project.declaring import Declared
 from vaibify_lab.runs.options import RunOptions
@@ -65,7 +65,7 @@ def run_cell(here: Here, line: str, body: str) -> None:
     ------
     VaibifyError
     """
-    if not {"--help", "-h"}.isdisjoint(words_of(line)) or words_of(line) == [SUBCOMMAND]:
+    if not {"--help", "-h"}.isdisjoint(words_of(line)):
         for text in usage().splitlines():
             CellScreen().line(text)
         return

@@ -312,6 +312,15 @@ class Project:
         running.require_idle(self.opened)
         return writing.write_envelope(self.opened, only, progress, allow_build=allow_build)
 
+    def not_as_recorded(self) -> list[Finding]:
+        """Return what the manifest lists and no recorded run read, ran or wrote."""
+        from vaibify_lab.ceremony.recorded import not_as_recorded
+
+        manifest = self.opened.manifest()
+        listed = {one.path: one.sha256 for one in manifest.entries} if manifest else {}
+        workflows = [self.opened.workflow(path) for path in self.opened.workflow_paths()]
+        return not_as_recorded(self.opened, workflows, listed)
+
     def build(
         self,
         *,

@@ -150,6 +150,7 @@ class Runner:
             plot_only=options.plot_only,
             attended=options.interactive or options.tests_only,
             tests=options.tests,
+            sealed=options.sealed,
         )
         if not look.workflow.steps:
             text, action = "the workflow has no step", "add one to listSteps"

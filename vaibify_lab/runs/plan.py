@@ -52,11 +52,13 @@ def plan(
     plot_only: bool = False,
     tests: bool = True,
     attended: bool = True,
+    sealed: bool = False,
 ) -> tuple[Planned, ...]:
     """Return every step that the selection touches, parents first.
 
     ``attended``: a person is there for interactive steps. Without one they are run as little as
-    can be, and where one is needed all the same the scheduler says so.
+    can be, and where one is needed all the same the scheduler says so. ``sealed``: a step that is
+    current, and whose run was not sealed, is run for that.
 
     Raises
     ------
@@ -88,6 +90,8 @@ def plan(
             planned.append(_if_needed(slug, by_slug[slug]))
         elif wanted[slug] == "run":
             planned.append(Planned(slug, "run", _why_asked(selection, slug)))
+        elif sealed and not step.interactive and not by_slug[slug].sealed:
+            planned.append(Planned(slug, "run", "no sealed run of it is recorded"))
         else:
             due = tests and selection.mode == "stale" and by_slug[slug].tests_due
             planned.append(replace(_if_needed(slug, by_slug[slug]), tests_due=due))

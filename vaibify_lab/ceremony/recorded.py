@@ -1,0 +1,59 @@
+"""Whether what is listed is what the recorded runs read, ran and wrote.
+
+The manifest says that a clone has the author's bytes, not that they came of the author's runs: who
+edits a result, or an input, and writes the envelope anew has a manifest that holds. The records say
+more, and are here to be asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from vaibify_lab.core.facts import RunRecord
+from vaibify_lab.core.finding import Finding
+from vaibify_lab.core.model import Step, Workflow
+from vaibify_lab.core.paths import shown
+from vaibify_lab.runs.opened import Opened
+
+_NOTEBOOK = ".ipynb"  # whose code may be the same when its bytes are not
+CODE = "not-as-recorded"
+
+
+def not_as_recorded(
+    opened: Opened, workflows: Sequence[Workflow], listed: Mapping[str, str]
+) -> list[Finding]:
+    """Name the listed files that are not those of the last passed runs, and runs that failed since.
+
+    Parameters
+    ----------
+    opened : Opened
+        Has the records.
+    workflows : sequence of Workflow
+        Of which every step is looked at.
+    listed : mapping of str to str
+        Repository paths and SHA-256, as the manifest has them.
+    """
+    found: list[Finding] = []
+    for workflow in workflows:
+        facts = opened.facts_of(workflow).load(step.slug for step in workflow.steps)
+        for step in workflow.steps:
+            record = facts.records.get(step.slug)
+            if isinstance(record, RunRecord):
+                found += _of_step(step, record, listed)
+    return found
+
+
+def _of_step(step: Step, record: RunRecord, listed: Mapping[str, str]) -> Iterator[Finding]:
+    action = f"jupyter vaibify run {step.slug}"
+    if record.outcome != "passed":
+        text = f"its last run {'failed' if record.outcome == 'failed' else 'was interrupted'}"
+        yield Finding("error", CODE, text, step.slug, None, action)
+    if record.passed is None:
+        return
+    pins = record.passed.pins
+    for verb, files in (("read", pins.inputs), ("ran", pins.code), ("wrote", pins.outputs)):
+        for path, sha256 in files.items():
+            is_saved_again = verb == "ran" and path.endswith(_NOTEBOOK)
+            if listed.get(path, sha256) != sha256 and not is_saved_again:
+                text = f"{shown(path)} is not what its last passed run {verb}"
+                yield Finding("error", CODE, text, step.slug, path, action)

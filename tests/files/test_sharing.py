@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -15,8 +17,8 @@ DIES = "import sys; sys.stdin.buffer.read(9); sys.exit(1)"
 HALF = """
 import sys
 sys.path.append({packages!r})
-from vaibify_lab.files import sharer
-piece = sharer.read(sys.stdin.buffer)
+from vaibify_lab.files import frames
+frames.receive(0)
 sys.stdout.buffer.write((1000).to_bytes(8, "little") + b"no list")
 """
 NONSENSE = "import sys; sys.stdin.buffer.read(9); sys.stdout.buffer.write(bytes(1000))"
@@ -70,8 +72,8 @@ def test_helpers_take_part(
     own: list[str] = []
     ask = sharing._ask
 
-    def heard(*given: object) -> object:
-        answer = ask(*given)  # type: ignore[arg-type]
+    def heard(orders: IO[bytes], answers: IO[bytes], piece: list[str]) -> object:
+        answer = ask(orders, answers, piece)
         answered.extend(path for path, _ in answer or ())
         return answer
 
@@ -111,7 +113,8 @@ def test_where_no_helper_can_be_started_this_process_does_it(
 
 def test_who_stops_asking_leaves_no_helper(tree: Tree, paths: list[str], many: None) -> None:
     states = hashing.hash_each(tree, paths)
-    next(iter(states))
+    assert isinstance(states, Generator)
+    next(states)
     assert running(str(tree.root))
-    states.close()  # type: ignore[attr-defined]
+    states.close()
     assert not running(str(tree.root))

@@ -54,7 +54,7 @@ def with_fault(work: Work, place: Path, depth: int, mode: str, nth: int) -> Work
     def run() -> int:
         fake = type(start)("start")
         fake.__dict__.update(vars(start), __file__=str(script))
-        starter.start = fake  # type: ignore[attr-defined]
+        vars(starter)["start"] = fake
         return work()
 
     return run

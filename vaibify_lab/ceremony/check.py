@@ -31,7 +31,6 @@ def _of_clone(opened: Opened) -> list[Finding]:
     listed = [entry.path for entry in manifest.entries] if manifest else []
     covered = dict.fromkeys((*manifested(opened, workflows), *listed))
     paths = to_be_committed(opened, workflows, tuple(covered))
-    hashes = {entry.path: entry.sha256 for entry in manifest.entries} if manifest else {}
-    unlike = not_as_recorded(opened, workflows, hashes)
+    unlike = not_as_recorded(opened, workflows)
     blobs = opened.cache.blob_ids(paths, opened.repository.snapshot().object_format)
     return [*unlike, *publish_findings(opened.repository, blobs, manifest)]

@@ -19,28 +19,24 @@ _NOTEBOOK = ".ipynb"  # whose code may be the same when its bytes are not
 CODE = "not-as-recorded"
 
 
-def not_as_recorded(
-    opened: Opened, workflows: Sequence[Workflow], listed: Mapping[str, str]
-) -> list[Finding]:
+def not_as_recorded(opened: Opened, workflows: Sequence[Workflow]) -> list[Finding]:
     """Name the listed files that are not those of the last passed runs, and runs that failed since.
 
-    Parameters
-    ----------
-    opened : Opened
-        Has the records.
-    workflows : sequence of Workflow
-        Of which every step is looked at.
-    listed : mapping of str to str
-        Repository paths and SHA-256, as the manifest has them.
+    Raises
+    ------
+    UnsafePath, InvalidFile
+        The manifest cannot be read.
     """
-    found: list[Finding] = []
-    for workflow in workflows:
-        facts = opened.facts_of(workflow).load(step.slug for step in workflow.steps)
-        for step in workflow.steps:
-            record = facts.records.get(step.slug)
-            if isinstance(record, RunRecord):
-                found += _of_step(step, record, listed)
-    return found
+    runs = [
+        (step, record)
+        for workflow in workflows
+        for facts in [opened.facts_of(workflow).load(step.slug for step in workflow.steps)]
+        for step in workflow.steps
+        if isinstance(record := facts.records.get(step.slug), RunRecord)
+    ]
+    manifest = opened.manifest() if runs else None
+    listed = manifest.hashes() if manifest is not None else {}
+    return [found for step, record in runs for found in _of_step(step, record, listed)]
 
 
 def _of_step(step: Step, record: RunRecord, listed: Mapping[str, str]) -> Iterator[Finding]:

@@ -15,7 +15,6 @@ from vaibify_lab.ceremony.report import TierReport, problem
 from vaibify_lab.core.errors import UsageError, VaibifyError
 from vaibify_lab.core.model import Workflow
 from vaibify_lab.envelope import environment
-from vaibify_lab.files.factstore import RECORDS
 from vaibify_lab.runs.enveloping import manifested
 from vaibify_lab.runs.look import LOCK
 from vaibify_lab.runs.opened import Opened
@@ -149,14 +148,10 @@ def reproduce(opened: Opened, asked: Asked, telling: Telling) -> Reproduction:
 
 def _unlike(opened: Opened, workflows: Sequence[Workflow], telling: Telling) -> tuple[str, ...]:
     """Tell what of the manifest is not what the recorded runs read, ran or wrote."""
-    if not opened.tree.exists_as_directory(f".vaibify/{RECORDS}"):
-        return ()
     try:
-        manifest = opened.manifest()
+        found = not_as_recorded(opened, workflows)
     except VaibifyError:  # which tier 1 has said
         return ()
-    listed = {one.path: one.sha256 for one in manifest.entries} if manifest else {}
-    found = not_as_recorded(opened, workflows, listed)
     texts = tuple(f"step {one.step!r}: {one.text}" for one in found)
     more = (f"and {len(texts) - _NOTES} more like these",) if len(texts) > _NOTES else ()
     for text in (*texts[:_NOTES], *more):

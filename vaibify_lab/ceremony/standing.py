@@ -81,11 +81,7 @@ def _listed(opened: Opened) -> tuple[dict[str, str], str]:
         fault = f"line {manifest.problems[0].line}: {manifest.problems[0].text}"
     elif not manifest.entries:
         fault = "lists nothing"
-    return opened.memory.of(_hashes_of, manifest), fault
-
-
-def _hashes_of(manifest: Manifest) -> dict[str, str]:
-    return {entry.path: entry.sha256 for entry in manifest.entries}
+    return opened.memory.of(Manifest.hashes, manifest), fault
 
 
 def _not_among(paths: Sequence[str], known: Container[str]) -> tuple[str, ...]:

@@ -66,6 +66,10 @@ class Manifest:
     problems: tuple[ManifestProblem, ...] = ()
     warnings: tuple[str, ...] = ()
 
+    def hashes(self) -> dict[str, str]:
+        """Return the listed paths with their SHA-256."""
+        return {entry.path: entry.sha256 for entry in self.entries}
+
 
 def format_manifest(hashes: Mapping[str, str]) -> bytes:
     """Return the manifest of ``path -> sha256``, sorted by the bytes of the path.

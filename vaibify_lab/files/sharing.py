@@ -7,19 +7,20 @@ at a time; where none can be started this process does all the work.
 
 from __future__ import annotations
 
+import marshal
 import os
 import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from typing import IO
 
 from vaibify_lab.core.observed import FileState
-from vaibify_lab.files import sharer
+from vaibify_lab.files import frames, sharer
 
 States = Iterable[tuple[str, FileState | None]]
 
@@ -89,7 +90,11 @@ def _helper(root: Path) -> subprocess.Popen[bytes] | None:
     command = [sys.executable, "-I", "-S", sharer.__file__, str(root)]
     try:
         return subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            command,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
         )
     except OSError:
         return None
@@ -102,7 +107,7 @@ def _talk(
 ) -> None:
     """Hand pieces to a helper until there are none; one that it does not answer goes back."""
     assert process.stdin is not None and process.stdout is not None  # asked for
-    with suppress(BrokenPipeError), process.stdin as orders, process.stdout as answers:
+    with process.stdin as orders, process.stdout as answers:
         while piece := _next(left):
             if (answer := _ask(orders, answers, piece)) is None:
                 left.append(piece)
@@ -114,8 +119,8 @@ def _ask(
     orders: IO[bytes], answers: IO[bytes], piece: list[str]
 ) -> list[tuple[str, FileState | None]] | None:
     try:
-        sharer.write(orders, piece)
-        answer = sharer.read(answers)
+        frames.send(orders.fileno(), marshal.dumps(piece))
+        answer = marshal.loads(frames.receive(answers.fileno()))  # noqa: S302  our own helper's
     except (OSError, EOFError, ValueError):
         return None
     return [(path, state and FileState(*state)) for path, state in answer]

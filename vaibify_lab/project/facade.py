@@ -316,10 +316,8 @@ class Project:
         """Return what the manifest lists and no recorded run read, ran or wrote."""
         from vaibify_lab.ceremony.recorded import not_as_recorded
 
-        manifest = self.opened.manifest()
-        listed = {one.path: one.sha256 for one in manifest.entries} if manifest else {}
-        workflows = [self.opened.workflow(path) for path in self.opened.workflow_paths()]
-        return not_as_recorded(self.opened, workflows, listed)
+        paths = self.opened.workflow_paths()
+        return not_as_recorded(self.opened, [self.opened.workflow(path) for path in paths])
 
     def build(
         self,

@@ -90,16 +90,17 @@ def test_d09_an_engine_killed_as_a_step_begins_leaves_no_container(
 ) -> None:
     """It did what it was asked, and died before it answered."""
     engine = private()
-    lab = lab_of(engine, tmp_path)
+    tested = DockerEngine(engine.image, base_url=engine.url)
+    lab = ContainerLab(tested, tmp_path)
     lab.run("true")  # what the engine gives is known now, and not asked again
-    real = getattr(lab.engine._daemon, asked)  # type: ignore[attr-defined]
+    real = getattr(tested._daemon, asked)
 
     def killed_before_the_answer(*given: object) -> object:
         real(*given)
         engine.kill()
         raise EngineLost("the container engine does not answer any more", where=engine.url)
 
-    setattr(lab.engine._daemon, asked, killed_before_the_answer)  # type: ignore[attr-defined]
+    setattr(tested._daemon, asked, killed_before_the_answer)
     with pytest.raises(EngineLost):
         lab.launch("sleep 600")
     engine.start()

@@ -5,48 +5,34 @@ order is the supervisor's record, or why there is none. A supervisor is in a ses
 nobody's child, so that it outlives whoever asked for it and nobody has to wait for it.
 """
 
+import gc
 import os
 import sys
+from importlib import import_module
 
 PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
-COUNT = 8  # bytes that say how long an order or an answer is
 FAILED = b"!"  # begins an answer that is no record
+LOADED = (  # what supervisors and steps need: once, before them
+    "ctypes",
+    "resource",
+    "vaibify_lab.engines.local.landlock",
+    "vaibify_lab.engines.local.places",
+    "vaibify_lab.engines.local.supervisor",
+)
 
 
 def main() -> None:
     """Answer orders until there are no more."""
     sys.path.append(PACKAGES)
-    # What supervisors and steps need is loaded once, before them.
-    import ctypes  # noqa: F401
-    import gc
-    import resource  # noqa: F401
+    from vaibify_lab.files import frames
 
-    from vaibify_lab.engines.local import landlock, places, supervisor  # noqa: F401
-
+    for name in LOADED:
+        import_module(name)
     gc.disable()
     gc.freeze()  # no fork has to copy what is there already
-    while order := read(0):
-        write(1, _answer(order))
+    while order := frames.receive(0):
+        frames.send(1, _answer(order))
     os._exit(0)
-
-
-def read(handle: int) -> bytes:
-    """Read one order or answer; b"" where there are no more."""
-    return _exactly(handle, int.from_bytes(_exactly(handle, COUNT), "little"))
-
-
-def write(handle: int, data: bytes) -> None:
-    """Write one order or answer."""
-    left = memoryview(len(data).to_bytes(COUNT, "little") + data)
-    while left:
-        left = left[os.write(handle, left) :]
-
-
-def _exactly(handle: int, size: int) -> bytes:
-    data = b""
-    while len(data) < size and (piece := os.read(handle, size - len(data))):
-        data += piece
-    return data if len(data) == size else b""
 
 
 def _answer(order: bytes) -> bytes:
@@ -75,7 +61,7 @@ def _supervise(order: bytes, ready: int) -> None:
         asked = load(order)
         os.chdir(asked.state)
         watch = supervisor.begin(asked, ready)
-    except BaseException as error:
+    except BaseException as error:  # whatever it is, this fork must not answer the next order
         os.write(ready, FAILED + repr(error).encode("utf-8", "replace")[:4000])
         os._exit(1)
     supervisor.finish(asked, watch)

@@ -12,6 +12,7 @@ from typing import IO
 from vaibify_lab.core.errors import DiskFull, ToolFailed, ToolMissing
 from vaibify_lab.engines.local import start
 from vaibify_lab.engines.local.order import Order, dump
+from vaibify_lab.files import frames
 
 
 class Starter:
@@ -46,8 +47,8 @@ class Starter:
         process = self._living()
         entry, out = _ends(process)
         try:
-            start.write(entry.fileno(), order)
-            if answer := start.read(out.fileno()):
+            frames.send(entry.fileno(), order)
+            if answer := frames.receive(out.fileno()):
                 return answer
         except BrokenPipeError:
             pass
@@ -89,4 +90,4 @@ def _last_line(process: subprocess.Popen[bytes]) -> bytes:
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Let a process end that waits for orders, and see it end."""
     with process, suppress(BrokenPipeError):
-        start.write(_ends(process)[0].fileno(), b"")
+        frames.send(_ends(process)[0].fileno(), b"")

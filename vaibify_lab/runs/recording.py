@@ -78,7 +78,7 @@ def record_of(
         env_hash=components.env_hash(stood_on),
         components=stood_on,
         variables=attempt.variables,
-        pins=verdict.pins,
+        pins=context.versions.numbered(verdict.pins),
         unchanged_outputs=_unchanged(verdict.pins, last),
         undeclared_writes=verdict.undeclared,
         seconds=round(seconds, 3),

@@ -18,6 +18,7 @@ from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.provenance.citation import Task, checklist, citation
 from vaibify_lab.provenance.kept import KeptRun, find_kept, keep, kept_run
 from vaibify_lab.runs.opened import Look, Opened
+from vaibify_lab.runs.standing import kept_packages
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,8 @@ def cite_step(opened: Opened, look: Look, slug: str, *, replace: bool = False) -
         text = f"a run of the same name wrote other bytes ({shown(other[0])}) and is kept"
         action = "the step is not deterministic; --replace keeps this run in its place"
         raise NotPassed(f"step {slug!r}: {text}", where=there.folder, action=action)
-    keep(opened.tree, run, _report(look, report))
+    packages = kept_packages(opened.tree, run.versions["components"].get("packages"))
+    keep(opened.tree, run, _report(look, report), packages)
     return _cited(opened, run, is_new=True)
 
 
@@ -126,6 +128,9 @@ def _versions(record: RunRecord) -> dict[str, Any]:
         "engine": dict(record.engine),
         "image": record.image,
         "lock_sha256": record.lock,
+        "env_hash": record.env_hash,
+        "components": dict(record.components),
+        "variables": dict(record.variables),
     }
 
 
@@ -152,7 +157,7 @@ def _notes(run: KeptRun, remote: str | None) -> Sequence[str]:
     if run.configuration.get("lock") is None:
         found.append("it ran without requirements.lock: its Python packages are not pinned")
     if not run.configuration.get("deterministic"):
-        found.append("the workflow does not declare bDeterministic: other bytes may come of it")
+        found.append("it did not run in deterministic mode: other bytes may come of it")
     if run.git.get("dirty"):
         found.append("when it ran, some of its files were not committed as they were")
     if remote is None:

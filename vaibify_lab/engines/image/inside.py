@@ -12,8 +12,10 @@ from packaging.markers import Marker
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from vaibify_lab.core.components import NONE
 from vaibify_lab.core.errors import ImageRefused
 from vaibify_lab.core.paths import shown
+from vaibify_lab.engines import machine
 from vaibify_lab.engines.image.throwaway import ask_image
 
 if TYPE_CHECKING:
@@ -49,13 +51,17 @@ say "$mark" gcc; gcc --version | head -n 1
 say "$mark" libc; getconf GNU_LIBC_VERSION || ldd --version 2>&1 | head -n 1
 say "$mark" locale; printf 'LANG=%s LC_ALL=%s' "$LANG" "$LC_ALL"
 say "$mark" tzdata; head -n 1 /usr/share/zoneinfo/tzdata.zi || cat /usr/share/zoneinfo/+VERSION
+say "$mark" cuda; cat /usr/local/cuda/version.json /usr/local/cuda/version.txt
+say "$mark" preload; printf '%s ' "$LD_PRELOAD"; cat /etc/ld.so.preload
 say "$mark" free; df -Pk /tmp /
 if [ -n "$p" ]; then
 say "$mark" pip; "$p" -m pip --version
 say "$mark" python; "$p" -c "$2"
+say "$mark" frozen; "$p" -m pip freeze --all --disable-pip-version-check
 fi
 say "$mark" end
 """
+QUESTION = _SCRIPT + _PYTHON  # what is asked of an image
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +81,13 @@ class Inside:
     ----------
     python, gcc, libc, os_release, locale, tzdata : str or None
         As the tools say of themselves.
+    cuda, preload : str
+        CUDA's version, and what is loaded before all other libraries; "none" where nothing is.
     pip : str or None
         pip's version; None when there is no pip.
     packages : tuple of Package
+    frozen : tuple of str
+        The lines of ``pip freeze --all``, sorted; of ``packages`` where there is no pip.
     markers : mapping of str to str
         The environment in which a lock's markers hold there; empty without Python.
     free_bytes : int or None
@@ -90,8 +100,11 @@ class Inside:
     os_release: str | None = None
     locale: str | None = None
     tzdata: str | None = None
+    cuda: str = NONE
+    preload: str = NONE
     pip: str | None = None
     packages: tuple[Package, ...] = ()
+    frozen: tuple[str, ...] = ()
     markers: Mapping[str, str] | None = None
     free_bytes: int | None = None
 
@@ -129,6 +142,7 @@ def look_inside(client: APIClient, image: str) -> Inside:
         raise ImageRefused(f"cannot be run here: {words or f'exit {said.code}'}", where=image)
     described = _described(parts.get("python", ""))
     markers = described.get("markers", {})
+    packages = tuple(_packages(described))
     return Inside(
         python=_python(markers),
         gcc=_text(parts, "gcc"),
@@ -136,8 +150,11 @@ def look_inside(client: APIClient, image: str) -> Inside:
         os_release=parts.get("os_release", "").strip()[:60_000] or None,
         locale=_text(parts, "locale"),
         tzdata=_text(parts, "tzdata"),
+        cuda=machine.cuda(parts.get("cuda", "")),
+        preload=machine.preload(parts.get("preload", "")),
         pip=(_text(parts, "pip") or "  ").split(" ")[1] or None,
-        packages=tuple(_packages(described)),
+        packages=packages,
+        frozen=_frozen(parts.get("frozen", ""), packages),
         markers=markers or None,
         free_bytes=_free(parts.get("free", "")),
     )
@@ -220,6 +237,18 @@ def _packages(described: Mapping[str, Any]) -> Iterator[Package]:
     for item in listed[:_MOST] if isinstance(listed, list) else ():
         if isinstance(item, list) and len(item) == 3 and all(isinstance(x, str) for x in item):
             yield Package(*(text[:_LONGEST] for text in item))
+
+
+def _frozen(text: str, packages: Sequence[Package]) -> tuple[str, ...]:
+    """Return the lines that pip wrote, else the same from what Python itself finds."""
+    lines = [shown(line.strip())[:_LONGEST] for line in text.splitlines() if line.strip()]
+    if not lines:
+        found = {(canonicalize_name(one.name), one.version, one.url) for one in packages}
+        lines = [
+            shown(f"{name} @ {url}" if url else f"{name}=={version}")
+            for name, version, url in found
+        ]
+    return tuple(sorted(lines[:_MOST]))
 
 
 def _python(markers: Mapping[str, str]) -> str | None:

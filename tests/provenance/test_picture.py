@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.counting import counted
 from tests.provenance.test_pins import (
     RAN,
     THERE,
@@ -20,6 +21,7 @@ from tests.provenance.test_pins import (
     record,
     workflow,
 )
+from tests.runs.test_growth import assert_even
 from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.provenance.lineage import Lineage
 from vaibify_lab.provenance.picture.boxes import boxes_of
@@ -76,6 +78,20 @@ def test_a_chain_is_a_straight_line() -> None:
     edges = [(str(number), str(number + 1)) for number in range(299)]
     found = layout(sizes, edges)
     assert {place.x for place in found.places.values()} == {found.places["299"].x}
+
+
+def test_a_step_more_costs_the_same_among_few_and_among_many() -> None:
+    counts = {}
+    for steps in (60, 120, 240):
+        names = [f"f{number}" for number in range(steps + 1)]
+        flow = workflow(**{f"s{at}": ([names[at]], [names[at + 1]]) for at in range(steps)})
+        ran = {
+            f"s{at}": record(f"s{at}", {names[at]: "1"}, {names[at + 1]: "1"})
+            for at in range(steps)
+        }
+        with counted() as counts[steps]:
+            svg(graph(checked(flow, ran, dict.fromkeys(names, "1")), f"s{steps - 1}"))
+    assert_even(counts, "calls")
 
 
 @given(st.text(max_size=300), st.floats(30, 400))

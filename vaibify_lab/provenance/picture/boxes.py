@@ -68,10 +68,12 @@ class _Gathered:
         self._nodes = {node.id: node for node in lineage.nodes}
         self._rank = {step.slug: rank for rank, step in enumerate(lineage.chain.steps)}
         self._readers: dict[str, list[str]] = {}
+        self._read: dict[str, list[str]] = {}
         self._makers: dict[str, str] = {}
         for edge in lineage.edges:
             if edge.type == "cites":
                 self._readers.setdefault(edge.start, []).append(edge.end)
+                self._read.setdefault(edge.end, []).append(edge.start)
             elif edge.type == "produces":
                 self._makers.setdefault(edge.end, edge.start)
 
@@ -117,13 +119,8 @@ class _Gathered:
         return node.type == "code" and node.id not in self._makers
 
     def _step(self, node: Node) -> Box:
-        code = [
-            self._nodes[edge.start]
-            for edge in self._lineage.edges
-            if edge.type == "cites"
-            and edge.end == node.id
-            and self._is_code(self._nodes[edge.start])
-        ]
+        read = [self._nodes[name] for name in self._read.get(node.id, ())]
+        code = [one for one in read if self._is_code(one)]
         lines = [*_wrap(node.name, "bold"), *self._code(code)]
         if node.status == "no-pins":
             lines.append(Line("no run on record", "bad"))

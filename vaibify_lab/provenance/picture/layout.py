@@ -110,13 +110,10 @@ class _Layers:
         for sweep in range(_SWEEPS):
             down = sweep % 2 == 0
             near = self._above if down else self._below
-            for layer in self._layers if down else reversed(self._layers):
-                where = {
-                    name: place
-                    for other in self._layers
-                    for place, name in enumerate(other)
-                    if self._rank[other[0]] == self._rank[layer[0]] + (-1 if down else 1)
-                }
+            step = 1 if down else -1
+            layers = self._layers[::step]
+            for before, layer in pairwise(layers):
+                where = {name: place for place, name in enumerate(before)}
                 now = {name: place for place, name in enumerate(layer)}
                 layer.sort(key=lambda name: (_mean(where, near[name], now[name]), now[name]))
 

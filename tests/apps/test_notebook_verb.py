@@ -128,6 +128,7 @@ def test_a_run_that_fails_is_told_and_what_came_before_it_is_compared(tmp_path: 
 def test_questions_that_are_wrong(tmp_path: Path) -> None:
     made = new(tmp_path / "p", book("1"))
     made.write("empty.ipynb", "")
+    made.write("steps.ipynb", book("%load_ext vaibify_lab", "%%vaibify step A\n1", "%%vaibify\n1"))
     outside = tmp_path / "x.ipynb"
     outside.write_text(book("1"))
     for words, said in [
@@ -135,6 +136,8 @@ def test_questions_that_are_wrong(tmp_path: Path) -> None:
         (("compare", "gone.ipynb", str(outside)), "there is no such notebook"),
         (("compare", "nb/fit.ipynb", "gone.ipynb"), "there is no such notebook"),
         (("run", "empty.ipynb"), "is an empty notebook"),
+        (("run", "steps.ipynb"), "holds steps (cell 2), each of which runs in a container"),
+        (("compare", "steps.ipynb"), "jupyter execute steps.ipynb"),
         (("run", str(outside)), "lies outside this repository"),
         (("run", "nb/fit.ipynb", str(outside)), "run takes one notebook"),
         (("run", "nb/fit.ipynb", "--output", "nb/fit.ipynb"), "is never rewritten"),

@@ -146,6 +146,7 @@ hashes = st.dictionaries(
     st.sampled_from([HASH, OTHER]),
     max_size=3,
 )
+versions = hashes.map(lambda those: {path: 2 + len(path) for path in those})
 short = st.text(max_size=6)
 records = st.builds(
     RunRecord, st.just("w"), st.just("s"), short,
@@ -156,7 +157,7 @@ records = st.builds(
     undeclared_writes=st.lists(short, max_size=3).map(tuple),
     environment=st.dictionaries(short, short, max_size=2).map(
         lambda those: {key.replace("\x00", ""): item for key, item in those.items()}),
-    pins=st.builds(Pins, hashes, hashes, hashes), seconds=st.floats(0, 1e9),
+    pins=st.builds(Pins, hashes, hashes, hashes, st.none() | versions), seconds=st.floats(0, 1e9),
 )  # fmt: skip
 
 
@@ -246,6 +247,8 @@ UP = "expected a path inside the repository as the key"
         ({"pins": {"inputs": {}, "code": {"a/..": HASH}, "outputs": {}}}, f"pins.code.a/..: {UP}"),
         ({"pins": {"inputs": {}, "code": {"a\x00": HASH}, "outputs": {}}},
          f"pins.code.a\\x00: {UP}"),
+        ({"pins": {"inputs": {}, "code": {}, "outputs": {}, "versions": {"x": 1}}},
+         "pins.versions.x: expected a whole number from 2 to 1000000000, found 1"),
         ({"pins": {"inputs": {}, "code": {}, "outputs": {"x": "0"}}},
          "pins.outputs.x: expected text of 64 to 64 characters"),
         ({"step": "other"}, "belongs to step 'other' of 'workflow', not to this one"),

@@ -10,6 +10,7 @@ from typing import Any
 import nbformat
 import pytest
 
+from tests.apps.front import vaibify
 from tests.kit import Made
 from vaibify_lab.core.errors import InvalidFile
 from vaibify_lab.project.cells import cell_in, cell_states, sources_in
@@ -17,6 +18,7 @@ from vaibify_lab.project.cells import cell_in, cell_states, sources_in
 A = "%%vaibify step A --input data/in.txt --output out/a.txt --no-tests\n"
 COPY = "open('out/a.txt', 'w').write(open('data/in.txt').read())"
 B = "%%vaibify step B --input out/a.txt --output out/b.txt --no-tests\nprint(frame, np, gone)"
+LOAD = "%load_ext vaibify_lab"
 PLAIN = "import numpy as np\nframe = 1"
 
 
@@ -196,3 +198,50 @@ def test_the_same_cell_gives_the_same_bytes_everywhere(made: Made, tmp_path: Pat
         for path in ("workflow.json", "cells/a.py")
     ]
     assert kept[:2] == kept[2:]
+
+
+def _checked(made: Made, *words: str) -> tuple[int, list[tuple[str, str, str]]]:
+    """Return the exit status of ``check``, and what it tells of cells."""
+    done = vaibify(made.root, "check", *words, "--json")
+    told = [one for one in json.loads(done.out)["findings"] if one["code"].startswith("cell-")]
+    return done.code, [(one["level"], one["code"], one["text"]) for one in told]
+
+
+def test_check_tells_of_cells_that_are_not_as_their_steps(made: Made) -> None:
+    write(made, LOAD, A + COPY)
+    assert _checked(made) == (
+        0,
+        [
+            (
+                "warning",
+                "cell-new",
+                "n.ipynb cell 3 (A): is no step yet: running the cell makes it one",
+            )
+        ],
+    )
+    declare(made, A + COPY)
+    assert _checked(made) == _checked(made, "n.ipynb") == (0, [])
+    write(made, LOAD, A + COPY + "\nprint()")
+    text = "n.ipynb cell 3 (A): differs from the step: the cell was edited since"
+    assert _checked(made) == _checked(made, "n.ipynb") == (0, [("warning", "cell-differs", text)])
+    code, published = _checked(made, "--publish")
+    assert (code, published) == (1, [("error", "cell-differs", text)])
+    write(made, LOAD, A + COPY, A + COPY)
+    assert [code for _, code, _ in _checked(made)[1]] == ["cell-duplicate"] * 2
+
+
+def test_check_reads_the_notebooks_that_git_would_take(made: Made) -> None:
+    declare(made, A + COPY)
+    write(made, LOAD, A + COPY + "\nprint()")
+    content = (made.root / "n.ipynb").read_text()
+    for path in (".ipynb_checkpoints/n.ipynb", "left/n.ipynb", "deep/er/ü n.ipynb"):
+        made.write(path, content)
+    made.write(".gitignore", "left/\n")
+    made.write("bad.ipynb", "{")
+    findings = made.project().check()
+    told = [one for one in findings if (one.path or "").endswith(".ipynb")]
+    assert [(one.code, one.path) for one in told] == [
+        ("notebook-unread", "bad.ipynb"),
+        ("cell-differs", "deep/er/ü n.ipynb"),
+        ("cell-differs", "n.ipynb"),
+    ]

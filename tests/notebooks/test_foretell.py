@@ -185,3 +185,45 @@ def test_the_verb_takes_notebooks(made: Made, tmp_path: Path) -> None:
     assert vaibify(made.root, "check", "work/n.ipynb").code == 0
     gone = vaibify(made.root, "check", "none.ipynb")
     assert gone.code == 2 and "none.ipynb" in gone.err
+
+
+KERNEL = "%load_ext vaibify_lab\ndf = 1"
+
+
+def test_names_that_a_step_cell_takes_from_the_kernel(made: Made) -> None:
+    step = "%%vaibify step A --output o.csv\nprint(df, 1)\nopen('o.csv', 'w').write(str(df))"
+    assert told(made, KERNEL, step, "df = 2") == [
+        (
+            "name-of-kernel",
+            "2: is a step that uses 'df', which only cells 1, 3 make, in the kernel",
+        )
+    ]
+    assert told(made, KERNEL, step.replace("df", "nobodys"))[0] == (
+        "name-missing",
+        "2: is a step that uses 'nobodys', which it does not make",
+    )
+    other = "%%vaibify step B --output o.csv\ndf = 3\nif df:\n    print(perhaps)"
+    assert told(made, KERNEL, other) == []
+    assert told(made, KERNEL, step.replace("step A", "step A --language R")) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("step Bad --outpt o.csv", "--outpt"),
+        ("step", "NAME"),
+        ("step 'A", "not closed"),
+        ("stp A", "'stp' is nothing that a cell can be"),
+    ],
+)
+def test_a_line_that_makes_no_step(made: Made, line: str, text: str) -> None:
+    found = told(made, "%load_ext vaibify_lab", f"%%vaibify {line}\nx = 1", "print(x)")
+    assert [code for code, _ in found] == ["name-missing", "step-line"]
+    assert text in found[1][1]
+
+
+def test_step_cells_without_code_or_with_another_magic(made: Made) -> None:
+    for body, text in (("# \n\n", ""), ("", "holds no code"), ("%%bash\nls", "(%%bash)")):
+        found = told(made, "%load_ext vaibify_lab", f"%%vaibify step A --output o\n{body}")
+        assert [code for code, _ in found] == (["step-line"] if text else [])
+        assert all(text in one for _, one in found)

@@ -823,6 +823,17 @@ def test_notebooks_as_steps(root: Path) -> None:
             "step 'book': names no single output *.ipynb for its executed copy, which is not kept",
         ),
     ]
+    inside = {"cell_type": "code", "source": "%%vaibify step A\n1", "metadata": {}, "outputs": []}
+    write(root, {"in.ipynb": json.dumps({"nbformat": 4, "metadata": {}, "cells": [inside]})})
+    step = {"sName": "In", "sNotebook": "in.ipynb", **kept}
+    assert [one for one in lines(look(root, [step], able)) if one[1] == "step-in-step"] == [
+        (
+            "error",
+            "step-in-step",
+            "step 'in': cell 1 of 'in.ipynb' is a step of its own, which a step cannot run; "
+            "take the notebook's step out of the workflow, or the line from the cell",
+        )
+    ]
     bare = dataclasses.replace(ENGINE, can_import=lambda module: module != "nbclient")
     assert lines(look(root, steps[2:3], engine=bare)) == [
         (

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from vaibify_lab.ceremony.copying import Tell, copied, copy_file, watch
-from vaibify_lab.core.errors import InvalidFile, MissingFile, VaibifyError
+from vaibify_lab.core.errors import InvalidFile, MissingFile, UsageError, VaibifyError
 from vaibify_lab.core.workflow_keys import FORMAT
 from vaibify_lab.envelope.lock import NAME as LOCK
 from vaibify_lab.envelope.lock import parse_lock
 from vaibify_lab.files.git import Repository
 from vaibify_lab.files.tree import Tree
+from vaibify_lab.notebooks.cells import numbers_of_steps
 from vaibify_lab.provenance.compare.noise import Own, Rules
 from vaibify_lab.provenance.compare.notebook_file import read_notebook
 from vaibify_lab.provenance.compare.notebooks import NotebookComparison, compare_notebooks
@@ -82,10 +84,16 @@ def run_notebook(
     ------
     MissingFile, InvalidFile
         There is no such notebook, or it cannot be read.
+    UsageError
+        It holds step cells, whose containers none can start from inside its own.
     """
     if opened.tree.lstat(path) is None:
         raise MissingFile("there is no such notebook", where=path)
-    read_notebook(opened.tree.read(path), path)
+    if steps := numbers_of_steps(read_notebook(opened.tree.read(path), path)):
+        which = f"cell{'s' if len(steps) > 1 else ''} {', '.join(map(str, steps))}"
+        text = f"holds steps ({which}), each of which runs in a container of its own"
+        action = f"jupyter execute {shlex.quote(path)}; its outputs again: reproduce --rerun"
+        raise UsageError(text, where=path, action=action)
     begin = datetime.now(UTC)
     output = f"{_FOLDER}/{path.rpartition('/')[2]}"
     with copied(opened, lambda copy: _fill(opened, path, output, copy)) as copy:

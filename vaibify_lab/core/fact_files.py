@@ -145,9 +145,16 @@ def _record(value: dict[str, Any], **more: Any) -> RunRecord:
         value[name] = _whole(value.get(name))
     seen = value.get("acknowledged") or {}  # of another run: git merged two records into one
     value["acknowledged"] = seen["when"] if seen.get("run_id") == value["run_id"] else None
-    pins = Pins(*(_hashes(value["pins"][name]) for name in ("inputs", "code", "outputs")))
+    pins = _pins(value["pins"])
     missing = {"name": value["step"], "started": "", "ended": "", "last_passed": None}
     return _build(RunRecord, {**missing, **value, **more, "pins": pins})
+
+
+def _pins(value: Mapping[str, Any]) -> Pins:
+    given = value.get("versions")
+    versions = None if given is None else {intern(path): int(given[path]) for path in given}
+    inputs, code, outputs = (_hashes(value[name]) for name in ("inputs", "code", "outputs"))
+    return Pins(inputs, code, outputs, versions)
 
 
 def _sign_off(value: Mapping[str, Any]) -> SignOff:
@@ -197,7 +204,8 @@ def _plain_record(record: RunRecord) -> dict[str, Any]:
     value["format"] = FORMATS["record"]
     if record.acknowledged is not None:
         value["acknowledged"] = {"when": record.acknowledged, "run_id": record.run_id}
-    value["pins"] = {name: dict(getattr(record.pins, name)) for name in Pins.__dataclass_fields__}
+    groups = {name: getattr(record.pins, name) for name in Pins.__dataclass_fields__}
+    value["pins"] = {name: dict(group) for name, group in groups.items() if group is not None}
     if record.last_passed is None or record.outcome == "passed":
         del value["last_passed"]
     else:

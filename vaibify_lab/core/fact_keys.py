@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from vaibify_lab.core.facts import LARGEST_VERSION
 from vaibify_lab.core.spec import (
     Anything,
     Either,
@@ -20,6 +21,7 @@ from vaibify_lab.core.spec import (
 _HASH = Text(64, 64, r"^[0-9a-f]{64}$", "64 hexadecimal digits")
 _PATH = r"^(?!/)(?!([^\x00]*/)?\.\.(/|$))[^\x00]+$"
 _HASHES = Mapped(_HASH, _PATH, "a path inside the repository")
+_VERSIONS = Mapped(Number(2, LARGEST_VERSION, whole=True), _PATH, "a path inside the repository")
 _RUN_ID = Text(100, 1, r"^[A-Za-z0-9][A-Za-z0-9._-]*$", "a run's name")
 _SHORT = Text(10_000)
 _WORDS = Listed(Text(1_000_000))
@@ -59,7 +61,7 @@ _RECORD_KEYS: dict[str, Kind] = {
     "host": Mapped(_SHORT),
     "fingerprint": Either((_HASH,), null=True),
     "pins": Shape(
-        {"inputs": _HASHES, "code": _HASHES, "outputs": _HASHES},
+        {"inputs": _HASHES, "code": _HASHES, "outputs": _HASHES, "versions": _VERSIONS},
         frozenset({"inputs", "code", "outputs"}),
     ),
     "unchanged_outputs": _WORDS,

@@ -7,23 +7,34 @@ claims of whoever committed them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from vaibify_lab.core import jsonio
 
 Outcome = Literal["passed", "failed", "interrupted"]
+LARGEST_VERSION = 10**9
 SignatureState = Literal["valid", "invalid", "unsigned", "unchecked"]
 
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """Content hashes (64 hex digits) by repository path, as one run saw them."""
+    """Content hashes (64 hex digits) by repository path, as one run saw them.
+
+    ``versions`` are the numbers of these contents, of those alone whose number is not 1; None in a
+    record that was written without them.
+    """
 
     inputs: Mapping[str, str] = field(default_factory=dict)
     code: Mapping[str, str] = field(default_factory=dict)
     outputs: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, int] | None = None
+
+    def contents(self) -> Iterator[tuple[str, str]]:
+        """Yield path and hash of each content."""
+        for group in (self.inputs, self.code, self.outputs):
+            yield from group.items()
 
 
 @dataclass(frozen=True, slots=True)

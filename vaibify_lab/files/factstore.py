@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -61,6 +62,11 @@ class FactStore:
     def record(self, slug: str) -> RunRecord | FactFault | None:
         """Read one step's record and look at nothing else."""
         return self._those(RECORDS, [slug], fact_files.parse_record).get(slug)
+
+    def records(self) -> list[RunRecord]:
+        """Read every record that can be read, also of steps that are not there any more."""
+        found = self._those(RECORDS, sorted(self._present(RECORDS)), fact_files.parse_record)
+        return [one for one in found.values() if isinstance(one, RunRecord)]
 
     def write_record(self, record: RunRecord) -> str | None:
         """Write a record; return where an unreadable one that stood there was kept."""
@@ -177,6 +183,18 @@ class FactStore:
             self._parsed.pop(path, None)
             self._own[path] = self._stamps(kind, [slug])[0]
         return kept
+
+
+def recorded_stems(tree: Tree) -> list[str]:
+    """Return the stems of the workflows of which something is recorded, sorted."""
+    try:
+        with tree.inside(f".vaibify/{RECORDS}") as here:
+            names = sorted(here.names()) if here is not None else []
+            statuses = here.statuses(names) if here is not None else []
+    except VaibifyError:
+        return []
+    there = zip(names, statuses, strict=True)
+    return [name for name, status in there if status and stat.S_ISDIR(status.st_mode)]
 
 
 def _stamps(here: Directory | None, slugs: Sequence[str]) -> list[_Stamp | None]:

@@ -7,6 +7,7 @@ from vaibify_lab.notebooks import script
 from vaibify_lab.notebooks.magic import Magic, vaibify_cell
 from vaibify_lab.notebooks.standing import Cell
 from vaibify_lab.notebooks.step_line import SUBCOMMAND, parse_line
+from vaibify_lab.provenance.compare.notebook_file import Notebook
 
 
 def step_magic(source: str) -> Magic | None:
@@ -14,6 +15,12 @@ def step_magic(source: str) -> Magic | None:
     found = vaibify_cell(source)
     is_step = found is not None and found.line.split(None, 1)[:1] == [SUBCOMMAND]
     return found if is_step else None
+
+
+def numbers_of_steps(notebook: Notebook) -> list[int]:
+    """Return the numbers of a notebook's cells that are steps, of those that a run would run."""
+    cells = (one for one in notebook.code if not one.is_skipped)
+    return [one.number for one in cells if step_magic(one.source) is not None]
 
 
 def read_cell(line: str, body: str) -> Cell:

@@ -166,8 +166,12 @@ class Project:
         Nothing is installed or made to find this out.
         """
         from vaibify_lab.ceremony.check import check
+        from vaibify_lab.project.cell_findings import cells_of_all
 
-        return check(self.opened, self.look(), publish=publish)
+        look = self.look()
+        found = check(self.opened, look, publish=publish)
+        found += cells_of_all(self.opened, look, publish=publish)
+        return sorted(found, key=lambda one: one.level != "error")
 
     def current_run(self) -> RunFolder | None:
         """Return the latest run; None also where git tracks this machine's files."""

@@ -13,6 +13,7 @@ from vaibify_lab.files.directory import READ_LIMIT
 from vaibify_lab.notebooks.foretell import foretell
 from vaibify_lab.notebooks.foretell.kernels import kernels_here
 from vaibify_lab.notebooks.foretell.telling import Around, Place, Telling
+from vaibify_lab.project.cell_findings import cells_of_one
 from vaibify_lab.provenance.compare.notebook_file import read_notebook
 from vaibify_lab.runs.enveloping import read_environment
 from vaibify_lab.runs.inspecting import engine_facts, inspect
@@ -31,6 +32,7 @@ def check_notebook(opened: Opened, look: Look, path: str) -> list[Finding]:
     telling = Telling.of(path, read_notebook(opened.tree.read(path, READ_LIMIT), path))
     found = [*_modules(opened, look, telling)]
     found += foretell(telling, around(opened, path))
+    found += (one for one in cells_of_one(opened, look, path) if one.code != "step-line")
     return sorted(dict.fromkeys(found), key=lambda one: one.level != "error")
 
 
@@ -45,6 +47,8 @@ def _modules(opened: Opened, look: Look, telling: Telling) -> Iterator[Finding]:
     reach = opened.observer.scout.reach(alone)
     inspection = inspect(opened, replace(look, workflow=alone, reach=reach), facts, ())
     needed = ["nbclient", *(["ipykernel"] if telling.notebook.language == "python" else [])]
+    if any(cell.is_step for cell in telling.cells):
+        needed = []  # it runs where its kernel is, and each step where the project says
     for one in (
         *module_findings(inspection, step),
         *(

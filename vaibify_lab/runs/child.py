@@ -18,6 +18,7 @@ from vaibify_lab.envelope.environment import EnvironmentFile
 from vaibify_lab.files.factstore import DRAFTS
 from vaibify_lab.files.gitconfig import GitConfig
 from vaibify_lab.files.tree import Tree
+from vaibify_lab.provenance.versions import Versions
 from vaibify_lab.runs import enveloping, turning
 from vaibify_lab.runs.aside import remove_empty
 from vaibify_lab.runs.belonging import hand_over_local
@@ -195,6 +196,7 @@ class Runner:
             cores=cores(look.workflow.cores),
             protected=protected(opened),
             busy=Busy(),
+            versions=Versions(opened.records),
             stopping=self.stopping,
         )
 

@@ -13,6 +13,7 @@ from vaibify_lab.files.factstore import FactStore
 from vaibify_lab.files.git import Repository
 from vaibify_lab.files.gitconfig import GitConfig
 from vaibify_lab.files.tree import Tree
+from vaibify_lab.provenance.versions import Versions
 from vaibify_lab.runs.journal import JournalWriter, RunFolder
 from vaibify_lab.runs.look import Observer
 from vaibify_lab.runs.options import RunOptions
@@ -62,6 +63,7 @@ class RunContext:
     cores: int
     protected: Protected
     busy: Busy
+    versions: Versions
     stopping: threading.Event = field(default_factory=threading.Event)
 
     def is_sealed(self) -> bool:

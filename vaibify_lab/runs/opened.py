@@ -10,7 +10,14 @@ from typing import Self
 
 from vaibify_lab.core import workflow_file
 from vaibify_lab.core.errors import InvalidFile, MissingFile, UsageError
-from vaibify_lab.core.facts import FactFault, Facts, SignatureState, SignOff, SignOffs
+from vaibify_lab.core.facts import (
+    FactFault,
+    Facts,
+    RunRecord,
+    SignatureState,
+    SignOff,
+    SignOffs,
+)
 from vaibify_lab.core.memory import Memory
 from vaibify_lab.core.model import Workflow
 from vaibify_lab.core.observed import GitSnapshot
@@ -22,7 +29,7 @@ from vaibify_lab.envelope import manifest
 from vaibify_lab.envelope.manifest import Manifest
 from vaibify_lab.files import signing
 from vaibify_lab.files.clone import CloneCheck
-from vaibify_lab.files.factstore import DRAFTS, LOCAL, FactStore
+from vaibify_lab.files.factstore import DRAFTS, LOCAL, FactStore, recorded_stems
 from vaibify_lab.files.git import Repository
 from vaibify_lab.files.statcache import StatCache, default_store
 from vaibify_lab.files.tree import Tree
@@ -133,7 +140,16 @@ class Opened:
 
     def facts_of(self, workflow: Workflow) -> FactStore:
         """Return the fact files of a workflow."""
-        return self._stores.setdefault(workflow.stem, FactStore(self.tree, workflow.stem))
+        return self.store_of(workflow.stem)
+
+    def store_of(self, stem: str) -> FactStore:
+        """Return the fact files that a workflow's stem names."""
+        return self._stores.setdefault(stem, FactStore(self.tree, stem))
+
+    def records(self) -> list[RunRecord]:
+        """Return every record of the repository that can be read, of whatever workflow."""
+        stores = (self.store_of(stem) for stem in recorded_stems(self.tree))
+        return [record for store in stores for record in store.records()]
 
     def look(self, path: str) -> Look:
         """Look at a workflow now."""

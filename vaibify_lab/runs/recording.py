@@ -70,7 +70,7 @@ def record_of(
         seed=seed_of(context.workflow, step, verdict.pins.inputs),
         source_date_epoch=around.epoch,
         host=around.host,
-        pins=verdict.pins,
+        pins=context.versions.numbered(verdict.pins),
         unchanged_outputs=_unchanged(verdict.pins, last),
         undeclared_writes=verdict.undeclared,
         seconds=round(seconds, 3),

@@ -18,6 +18,7 @@ from vaibify_lab.notebooks.foretell.kernels import (
     unheard_findings,
 )
 from vaibify_lab.notebooks.foretell.order import broken_findings, name_findings, order_findings
+from vaibify_lab.notebooks.foretell.steps import step_findings
 from vaibify_lab.notebooks.foretell.telling import Around, Telling
 
 
@@ -32,6 +33,7 @@ def foretell(telling: Telling, around: Around) -> Iterator[Finding]:
     yield from order_findings(telling)
     yield from broken_findings(telling)
     yield from name_findings(telling)
+    yield from step_findings(telling)
     yield from file_findings(telling, around)
 
 

@@ -52,19 +52,16 @@ def name_findings(telling: Telling, *, strict: bool = False) -> Iterator[Finding
 
     ``strict`` makes a warning of one that a loop or a block may never come to look up.
     """
-    if any(one.fault or hides_names(one) for one in telling.cells):
+    cells = [one for one in telling.cells if not one.is_step]  # steps share no names
+    if any(one.fault or hides_names(one) for one in cells):
         return
-    cells = [one for one in telling.cells if one.step is None]  # steps share no names
-    made_in = {one.number: made_names(one.code) | _out_of_magic(one) for one in cells}
+    made_in = {one.number: names_made(one) for one in cells}
     everywhere = frozenset().union(*made_in.values()) if made_in else frozenset()
     made: set[str] = set()
     told: set[str] = set()
     for cell in cells:
-        direct = _looked_up(cell) - _out_of_magic(cell)
-        for name in free_names(cell.code):
-            if name in made or name in told or name in _OF_IPYTHON or _HISTORY.fullmatch(name):
-                continue
-            if name not in direct:  # in a branch or a function, which may never be run
+        for name in names_taken(cell):
+            if name in made or name in told:
                 continue
             told.add(name)
             found = _lacking(
@@ -73,6 +70,22 @@ def name_findings(telling: Telling, *, strict: bool = False) -> Iterator[Finding
             doubted = strict and name not in _looked_up_without_fail(cell)
             yield replace(found, level="warning") if doubted else found
         made |= made_in[cell.number]
+
+
+def names_made(cell: CodeCell) -> frozenset[str]:
+    """Return the names that a cell makes, by its code or its magics."""
+    return made_names(cell.code) | _out_of_magic(cell)
+
+
+def names_taken(cell: CodeCell) -> Iterator[str]:
+    """Yield the names that a cell surely looks up and does not make.
+
+    None that a branch or a function uses, which may never be run.
+    """
+    direct = _looked_up(cell) - _out_of_magic(cell)
+    for name in free_names(cell.code):
+        if name in direct and name not in _OF_IPYTHON and not _HISTORY.fullmatch(name):
+            yield name
 
 
 def _lacking(telling: Telling, cell: CodeCell, name: str, *, is_below: bool) -> Finding:

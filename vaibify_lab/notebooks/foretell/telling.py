@@ -12,10 +12,10 @@ from typing import Literal
 from vaibify_lab.core.errors import UsageError
 from vaibify_lab.core.finding import Finding, Level
 from vaibify_lab.files.ipysource import magic_lines, without_magics
-from vaibify_lab.notebooks.cells import step_magic
+from vaibify_lab.notebooks.cells import read_cell, step_magic
 from vaibify_lab.notebooks.dialect import compiles
 from vaibify_lab.notebooks.magic import NAME, Magic, cell_magic
-from vaibify_lab.notebooks.step_line import StepLine, parse_line
+from vaibify_lab.notebooks.step_line import StepLine
 from vaibify_lab.provenance.compare.notebook_file import Cell, Notebook
 
 Place = Literal["committed", "not-committed", "folder", "missing", "lfs", "outside"]
@@ -54,12 +54,18 @@ class CodeCell:
     magic: Magic | None = None
     magics: tuple[str, ...] = ()
     step: StepLine | None = None  # it is a step, which runs in a process and a folder of its own
+    step_fault: str = ""  # why it is to be a step and is none
     fault: str = ""  # why it is no Python
 
     @property
     def number(self) -> int:
         """Its place among all cells, from 1."""
         return self.cell.number
+
+    @property
+    def is_step(self) -> bool:
+        """Tell whether it is to be a step: its names are not the kernel's."""
+        return self.step is not None or bool(self.step_fault)
 
     @property
     def shell_lines(self) -> list[str]:
@@ -104,7 +110,7 @@ class Telling:
 
 def _code_cell(cell: Cell) -> CodeCell:
     magic = step_magic(cell.source) or cell_magic(cell.source)
-    step = _step_of(magic)
+    step, step_fault = _step_of(magic)
     is_python = magic is None or magic.name in _PYTHON_CELLS
     if step is not None and step.language != "python":
         is_python = False
@@ -120,14 +126,16 @@ def _code_cell(cell: Cell) -> CodeCell:
     except _UNREADABLE as error:
         tree = ast.parse("")
         fault = "" if _AUTOMAGIC.search(code) else getattr(error, "msg", "") or str(error)
-    return CodeCell(cell, tree, code, magic, lines, step, fault)
+    return CodeCell(cell, tree, code, magic, lines, step, step_fault, fault)
 
 
-def _step_of(magic: Magic | None) -> StepLine | None:
+def _step_of(magic: Magic | None) -> tuple[StepLine | None, str]:
+    if magic is None or magic.name != NAME:
+        return None, ""
     try:
-        return parse_line(magic.line) if magic is not None and magic.name == NAME else None
-    except UsageError:  # which its own run tells
-        return None
+        return read_cell(magic.line, magic.body).line, ""
+    except UsageError as error:
+        return None, str(error)
 
 
 def live(tree: ast.AST) -> Iterator[ast.AST]:

@@ -204,19 +204,16 @@ def _open_own(folder: Path) -> int:
     except OSError as error:
         text = f"cannot be used: {error.strerror}"
         raise CannotCheck(text, where=where, action="make it writable") from None
-    try:
-        seen = os.fstat(opened)
-        if seen.st_uid != os.geteuid():
-            raise CannotCheck("belongs to somebody else", where=where, action="remove it")
-        if seen.st_mode & 0o022:
-            text = "can be written by others, who may have put anything there"
-            raise CannotCheck(text, where=where, action="remove it")
+    seen = os.fstat(opened)
+    if seen.st_uid == os.geteuid() and not seen.st_mode & 0o022:
         if seen.st_mode & 0o077:
             os.fchmod(opened, 0o700)
-    except BaseException:
-        os.close(opened)
-        raise
-    return opened
+        return opened
+    os.close(opened)
+    text = "belongs to somebody else"
+    if seen.st_uid == os.geteuid():
+        text = "can be written by others, who may have put anything there"
+    raise CannotCheck(text, where=where, action="remove it")
 
 
 def _require_own(seen: os.stat_result) -> None:

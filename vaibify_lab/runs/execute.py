@@ -13,9 +13,11 @@ from vaibify_lab.core import differences
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.facts import FactFault, RunRecord
 from vaibify_lab.core.model import Step
+from vaibify_lab.runs.cache import keep
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.plan import Planned, nested, on_a_terminal
 from vaibify_lab.runs.ready import ReadySteps
+from vaibify_lab.runs.restoring import Restoring
 from vaibify_lab.runs.steprun import StepRun
 from vaibify_lab.runs.testrun import TestRun
 from vaibify_lab.runs.writable import writable_folders
@@ -40,11 +42,13 @@ class Scheduler:
     _ready: ReadySteps = field(init=False)
     _for_persons: ReadySteps = field(init=False)
     _alone: set[str] = field(default_factory=set)  # steps of which the tests alone are run
+    _asked_for: frozenset[str] = field(init=False)
     _running: dict[Future[StepOutcome], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         steps = self.context.workflow.by_slug
         self._waiting = {one.slug: one for one in self.planned}
+        self._asked_for = frozenset(one.slug for one in self.planned if one.asked_for)
         self._folders = {
             one.slug: () if one.is_idle else writable_folders(steps[one.slug])
             for one in self.planned
@@ -184,6 +188,10 @@ class Scheduler:
         options = self.context.options
         if options.twice and not step.interactive:
             return self._twice(step)
+        if step.slug not in self._asked_for and not options.plot_only:
+            restored = Restoring(self.context, step, self._record(step)).run()
+            if restored is not None:
+                return self._tests(step, "passed") if options.tests else "passed"
         return self._once(step, tests=options.tests)
 
     def _twice(self, step: Step) -> StepOutcome:
@@ -204,7 +212,8 @@ class Scheduler:
         return "differs" if differing and outcome == "passed" else outcome
 
     def _once(self, step: Step, *, tests: bool) -> StepOutcome:
-        record = StepRun(self.context, step, self._record(step)).run()
+        made = StepRun(self.context, step, self._record(step))
+        record = made.run()
         write = self.context.journal.write
         if record.outcome != "passed":
             write(
@@ -216,6 +225,7 @@ class Scheduler:
                 outcome=record.outcome,
             )
             return record.outcome
+        keep(self.context, step, record, made.hidden_writes)
         outputs, same = len(record.pins.outputs), len(record.unchanged_outputs)
         write(
             "stepPass",

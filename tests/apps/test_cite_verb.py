@@ -106,17 +106,31 @@ def test_the_citation_says_what_a_publication_needs(made: Made) -> None:
     assert cited["notes"] == [
         "it ran outside a container: what is below its Python packages is not pinned",
         "it ran without requirements.lock: its Python packages are not pinned",
-        "the workflow does not declare bDeterministic: other bytes may come of it",
+        "it did not run in deterministic mode: other bytes may come of it",
         "when it ran, some of its files were not committed as they were",
         "git has no remote named origin: say where the project can be had",
     ]
     manifest = json.loads(made.read(f"{cited['folder']}/manifest.json"))
+    assert manifest["versions"]["env_hash"] == record["env_hash"]
+    assert manifest["versions"]["components"] == record["components"]
     assert manifest["input_fingerprints"] == {"sha256": record["pins"]["inputs"]}
     assert manifest["output_fingerprints"] == {"sha256": record["pins"]["outputs"]}
     assert manifest["created_at_utc"] == record["ended"]
     assert manifest["git"]["commit"] == record["commit"]
     report = json.loads(made.read(f"{cited['folder']}/report.json"))
     assert report["step"]["slug"] == "left"
+
+
+def test_a_run_that_was_deterministic_by_a_flag_is_cited_with_it(
+    made: Made, tmp_path: Path
+) -> None:
+    assert vaibify(made.root, "run", "left", "--only", "--deterministic").code == 0
+    (cited,) = cite(made, "left")
+    assert not [one for one in cited["notes"] if "deterministic" in one]
+    made.commit("cited")
+    clone = made.clone(tmp_path / "clone")
+    done = pasted(clone.root, cited["checklist"])
+    assert done.code == 0, done
 
 
 def test_all_steps_are_cited_by_default_and_a_run_by_the_beginning_of_its_name(made: Made) -> None:

@@ -43,6 +43,12 @@ def test_a_record_tells_of_the_container(made: Made, image: Image) -> None:
     assert found.commands == ("bash use.sh {sRepoRoot}/out/a.txt",)
     assert found.commands_run == ("bash use.sh /workspace/p/out/a.txt",)
     assert set(found.pins.inputs) == {"out/a.txt"}
+    said = found.components
+    assert (said["image"], said["lock"]) == (image.digest, found.lock)
+    assert (said["python"], said["libc"]) == (image.inside.python, image.inside.libc)
+    assert said["tzdata"] == (image.inside.tzdata or "none")
+    assert said["locale"] == "LANG=C.UTF-8"
+    assert said["kernel"].split()[1] == os.uname().release
     reports = made.steps().values()
     assert [(one.run, one.isolation, one.in_pinned_image) for one in reports] == [
         ("current", "container", True)

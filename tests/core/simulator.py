@@ -127,7 +127,8 @@ class Lab:
     def delete(self, path: str) -> None:
         self.files.pop(path, None)
 
-    def run(self, slug: str, passes: bool = True, **changes: Any) -> None:
+    def run(self, slug: str, passes: bool = True, *, flag: bool = False, **changes: Any) -> None:
+        """Run a step; ``flag``: deterministic mode was asked for, whatever the workflow says."""
         step = self.step(slug)
         self.count += 1
         run_id = f"run-{self.count}"
@@ -144,6 +145,10 @@ class Lab:
         )
         before = self.records.get(slug)
         record = self._record(step, run_id, inputs, code, outputs if passes else {})
+        declared = self.workflow.deterministic
+        record = dataclasses.replace(
+            record, deterministic=declared or flag, deterministic_by_flag=flag and not declared
+        )
         if not passes:
             last = before.passed if isinstance(before, RunRecord) else None
             reason = "ended with exit status 1"
@@ -171,8 +176,8 @@ class Lab:
             "workflow", step.slug, step.name, "passed", run_id, "2026-01-01T00:00:00Z",
             "2026-01-01T00:00:01Z", person="Ana", machine={"id": self.machine, "host": "lab"},
             directory=step.directory, commands=step.commands, image=self.image, lock=self.lock,
-            environment=step.environment, deterministic=self.workflow.deterministic,
-            network_isolation=self.network_isolation, isolation="container", pins=Pins(*hashed),
+            environment=step.environment, network_isolation=self.network_isolation,
+            isolation="container", pins=Pins(*hashed),
         )  # fmt: skip
 
     def test(self, slug: str, passes: bool = True) -> None:

@@ -171,6 +171,16 @@ ROWS: list[tuple[str, Callable[[Lab], Any], str, str]] = [
     ("determinism declared", lambda lab: lab.document.update(bDeterministic=True),
      "stale none passed | determinism-changed",
      "stale passed passed upstream | determinism-changed, upstream-stale"),
+    ("determinism by flag", lambda lab: lab.run("clean", flag=True),
+     "current none untested | sign-off-gone", FIT),
+    ("determinism by flag, declared after", lambda lab: (
+        lab.run("fit", flag=True), lab.document.update(bDeterministic=True)),
+     "stale none passed | determinism-changed",
+     "stale passed untested upstream | determinism-changed, sign-off-gone, upstream-stale"),
+    ("determinism declared, run with the flag, withdrawn", lambda lab: (
+        lab.document.update(bDeterministic=True), lab.run("clean", flag=True),
+        lab.document.update(bDeterministic=False)),
+     "stale none untested | determinism-changed, sign-off-gone", UPSTREAM),
     ("words, limits and tolerances",
      lambda lab: (lab.declared("fit").update(
          sDescription="new", fTimeoutSeconds=9, dictTolerances={"x": 1}, bPlotOnly=True,

@@ -111,7 +111,7 @@ def read(value: dict[str, Any]) -> tuple[Workflow, Step]:
     return made, made.steps[2]
 
 
-def around(one: Step) -> Circumstances:
+def around(made: Workflow, one: Step) -> Circumstances:
     """What a run finds: each file's content is its own name, each script is there."""
     scripts = one.declared_scripts or named_by(one.commands, one.directory).scripts
     code = [*scripts, *([one.notebook] if one.notebook else [])]
@@ -119,12 +119,14 @@ def around(one: Step) -> Circumstances:
         {path: hashlib.sha256(path.encode()).hexdigest() for path in paths}
         for paths in (one.inputs, code)
     ]
-    return Circumstances(hashes[0], hashes[1], source_date_epoch=0)
+    return Circumstances(
+        hashes[0], hashes[1], deterministic=made.deterministic, source_date_epoch=0
+    )
 
 
 def fingerprint_of(value: dict[str, Any]) -> str:
     made, one = read(value)
-    return run_fingerprint(made, one, around(one))
+    return run_fingerprint(made, one, around(made, one))
 
 
 def rows() -> list[tuple[str, Key, dict[str, Any]]]:
@@ -178,6 +180,7 @@ CHANGED: dict[str, Any] = {
     "code": {"fit.py": "1" * 64},
     "image": "sha256:" + "1" * 64,
     "lock": "1" * 64,
+    "deterministic": True,
     "engine": "docker",
     "network": False,
     "source_date_epoch": 1,
@@ -187,7 +190,7 @@ CHANGED: dict[str, Any] = {
 @pytest.mark.parametrize("name", CHANGED)
 def test_e04_every_circumstance_counts(name):
     made, one = read(BASE)
-    before = around(one)
+    before = around(made, one)
     after = dataclasses.replace(before, **{name: CHANGED[name]})
     assert run_fingerprint(made, one, after) != run_fingerprint(made, one, before)
 

@@ -71,7 +71,7 @@ def happen(lab: Lab, seen: list[dict[str, bytes]], rng: Random) -> None:
     """One thing that somebody or something does."""
     slug = rng.choice(lab.workflow.steps).slug
     path = rng.choice(sorted(lab.files) or ["none"])
-    match rng.randrange(14):
+    match rng.randrange(15):
         case 0 | 1:
             lab.edit(path, rng.choice(["edited", "# a comment"]))
         case 2:
@@ -85,7 +85,7 @@ def happen(lab: Lab, seen: list[dict[str, bytes]], rng: Random) -> None:
         case 6:
             lab.touch(path)
         case 7:
-            lab.run(slug, passes=rng.random() < 0.6)
+            lab.run(slug, passes=rng.random() < 0.6, flag=rng.random() < 0.3)
         case 8:
             lab.test(slug, passes=rng.random() < 0.7)
         case 9:
@@ -94,6 +94,8 @@ def happen(lab: Lab, seen: list[dict[str, bytes]], rng: Random) -> None:
             lab.declared(slug)["dictEnvironment"] = {"A": rng.choice("12")}
         case 11:
             lab.image = rng.choice([None, "sha256:" + "0" * 64])
+        case 12:
+            lab.document["bDeterministic"] = rng.random() < 0.5
         case _:
             lab.finish(workflow_order(lab.workflow))
     seen.append(dict(lab.files))

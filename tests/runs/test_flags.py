@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 import os
 import py_compile
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 
 from tests.kit import DIAMOND, DIAMOND_FILES, Made
 from tests.runs.here import Ran, marker, record, run_here, step
+from vaibify_lab.core.components import LAYERS, drifted
 
 
 def started(ran: Ran) -> list[str]:
@@ -106,7 +109,9 @@ def test_determinism_is_visible_to_the_step(tmp_path: Path) -> None:
     assert not [line for line in plain if line.startswith(("PYTHONHASHSEED", "SOURCE_DATE"))]
     run_here(made, "one", deterministic=True)
     lines = made.read("o.txt").splitlines()
-    epoch = record(made, "one").source_date_epoch
+    found = record(made, "one")
+    assert (found.deterministic, found.deterministic_by_flag) == (True, True)
+    epoch = found.source_date_epoch
     for line in ("PYTHONHASHSEED=0", f"SOURCE_DATE_EPOCH={epoch}", "TZ=UTC", "OMP_NUM_THREADS=1"):
         assert line in lines
     assert made.states()["one"][0] == "current", "what a flag said at the time makes nothing stale"
@@ -117,8 +122,44 @@ def test_determinism_is_visible_to_the_step(tmp_path: Path) -> None:
     run_here(made)
     lines = made.read("o.txt").splitlines()
     assert "PYTHONHASHSEED=0" in lines and "TZ=CET" in lines and "MINE=1" in lines
-    assert record(made, "one").deterministic is True
+    found = record(made, "one")
+    assert (found.deterministic, found.deterministic_by_flag) == (True, False)
+    assert (found.variables["PYTHONHASHSEED"], found.variables["TZ"]) == ("0", "CET")
+    assert {f"{name}={text}" for name, text in found.variables.items()} >= set(lines)
     assert len([line for line in lines if line.startswith("VAIBIFY_SEED=")]) == 1
+
+
+def test_the_run_s_name_tells_what_was_in_force(tmp_path: Path) -> None:
+    made = Made.new(tmp_path / "p", [step("One", "echo 1 > o.txt", out="o.txt")], {})
+    run_here(made)
+    plain = record(made, "one").fingerprint
+    run_here(made, "one", deterministic=True)
+    flagged = record(made, "one").fingerprint
+    made.workflow([step("One", "echo 1 > o.txt", out="o.txt")], bDeterministic=True)
+    assert "determinism-changed" in made.codes()["one"], "what is declared is compared"
+    run_here(made)
+    assert len({plain, flagged}) == 2
+    assert record(made, "one").fingerprint == flagged, "the same was in force"
+
+
+def test_what_a_step_stood_on_is_kept_and_hashes_to_env_hash(tmp_path: Path) -> None:
+    steps = [
+        step("One", "echo 1 > o.txt", out="o.txt"),
+        step("Two", "true > p", out="p", dictEnvironment={"LC_ALL": "C", "LD_PRELOAD": "x.so"}),
+    ]
+    made = Made.new(tmp_path / "p", steps, {})
+    run_here(made)
+    one, two = record(made, "one"), record(made, "two")
+    line = json.dumps(dict(one.components), sort_keys=True, separators=(",", ":"))
+    assert one.env_hash == "sha256:" + hashlib.sha256(line.encode()).hexdigest()
+    assert set(one.components) == set(LAYERS)
+    assert one.components["kernel"].split()[:2] == [os.uname().sysname, os.uname().release]
+    assert (one.components["image"], one.components["locale"]) == ("none", "LANG=C.UTF-8")
+    assert [(each.component, each.now) for each in drifted(one.components, two.components)] == [
+        ("locale", "LC_ALL=C"),
+        ("ld_preload", "x.so"),
+    ]
+    assert one.env_hash != two.env_hash
 
 
 # --- plots alone

@@ -126,6 +126,9 @@ def _versions(record: RunRecord) -> dict[str, Any]:
         "engine": dict(record.engine),
         "image": record.image,
         "lock_sha256": record.lock,
+        "env_hash": record.env_hash,
+        "components": dict(record.components),
+        "variables": dict(record.variables),
     }
 
 
@@ -152,7 +155,7 @@ def _notes(run: KeptRun, remote: str | None) -> Sequence[str]:
     if run.configuration.get("lock") is None:
         found.append("it ran without requirements.lock: its Python packages are not pinned")
     if not run.configuration.get("deterministic"):
-        found.append("the workflow does not declare bDeterministic: other bytes may come of it")
+        found.append("it did not run in deterministic mode: other bytes may come of it")
     if run.git.get("dirty"):
         found.append("when it ran, some of its files were not committed as they were")
     if remote is None:

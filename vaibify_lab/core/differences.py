@@ -102,7 +102,7 @@ def _of_environment(
         yield Reason("lock-changed", "requirements.lock differs from the last run's")
     if dict(passed.environment) != dict(step.environment):
         yield Reason("environment-changed", "its dictEnvironment differs from the last run's")
-    if passed.deterministic != workflow.deterministic:
+    if passed.declared_deterministic != workflow.deterministic:
         yield Reason("determinism-changed", "bDeterministic differs from the last run's")
     if passed.network_isolation != world.network_isolation:
         yield Reason("network-changed", "networkIsolation differs from the last run's")

@@ -19,6 +19,7 @@ from vaibify_lab.core.spec import (
 )
 
 _HASH = Text(64, 64, r"^[0-9a-f]{64}$", "64 hexadecimal digits")
+_NAMED_HASH = Text(100, 71, r"^sha256:[0-9a-f]{64}$", "sha256: and 64 digits")
 _PATH = r"^(?!/)(?!([^\x00]*/)?\.\.(/|$))[^\x00]+$"
 _HASHES = Mapped(_HASH, _PATH, "a path inside the repository")
 _VERSIONS = Mapped(Number(2, LARGEST_VERSION, whole=True), _PATH, "a path inside the repository")
@@ -47,10 +48,11 @@ _RECORD_KEYS: dict[str, Kind] = {
     "commands_run": _WORDS,
     "engine": Mapped(Anything()),
     "isolation": OneOf(("container", "sandbox", "none")),
-    "image": Either((Text(100, 71, r"^sha256:[0-9a-f]{64}$", "sha256: and 64 digits"),), null=True),
+    "image": Either((_NAMED_HASH,), null=True),
     "lock": Either((_HASH,), null=True),
     "environment": Mapped(Text(100_000)),
     "deterministic": Flag(),
+    "deterministic_by_flag": Flag(),
     "network_isolation": Flag(),
     "sealed": Flag(),
     "plot_only": Flag(),
@@ -59,6 +61,9 @@ _RECORD_KEYS: dict[str, Kind] = {
     "seed": Either((Number(0, 2**64, whole=True),), null=True),
     "source_date_epoch": Either((Number(0, 1e12, whole=True),), null=True),
     "host": Mapped(_SHORT),
+    "env_hash": Either((_NAMED_HASH,), null=True),
+    "components": Mapped(_SHORT),
+    "variables": Mapped(Text(100_000)),
     "fingerprint": Either((_HASH,), null=True),
     "pins": Shape(
         {"inputs": _HASHES, "code": _HASHES, "outputs": _HASHES, "versions": _VERSIONS},

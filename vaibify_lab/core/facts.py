@@ -44,12 +44,15 @@ class RunRecord:
     ``reason_code`` and ``reason`` say why it did not pass. ``commands`` are as declared (root
     and cores symbolic), ``commands_run`` as the shell got them. ``image`` is the config digest
     of the image it ran in, ``lock`` the SHA-256 of requirements.lock its packages came from;
-    None where there was none. ``notebook`` is a digest of what ran of the step's notebook: one that
-    was merely saved again has the same. ``done_by`` names the person who said that a step done by
-    hand was done. ``undeclared_writes`` are files of the repository that it wrote and no step
-    declares. ``acknowledged`` is when somebody marked its bad end as seen; in the file it names
-    the run, so that it is about no other when git merges two records. ``last_passed`` is the
-    last record that passed, when this one did not.
+    None where there was none. ``deterministic`` is what was in force, declared or asked for;
+    ``deterministic_by_flag``: the workflow did not declare it. ``components`` are what the run
+    stood on (see `vaibify_lab.core.components`), ``env_hash`` their hash, ``variables`` what
+    was put into the step's environment. ``notebook`` is a digest of what ran of the step's
+    notebook: one that was merely saved again has the same. ``done_by`` names the person who
+    said that a step done by hand was done. ``undeclared_writes`` are files of the repository
+    that it wrote and no step declares. ``acknowledged`` is when somebody marked its bad end as
+    seen; in the file it names the run, so that it is about no other when git merges two
+    records. ``last_passed`` is the last record that passed, when this one did not.
     """
 
     workflow: str
@@ -73,6 +76,7 @@ class RunRecord:
     lock: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     deterministic: bool = False
+    deterministic_by_flag: bool = False
     network_isolation: bool = False
     sealed: bool = False
     plot_only: bool = False
@@ -81,6 +85,9 @@ class RunRecord:
     seed: int | None = None
     source_date_epoch: int | None = None
     host: Mapping[str, str] = field(default_factory=dict)
+    env_hash: str | None = None
+    components: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
     fingerprint: str | None = None
     pins: Pins = Pins()
     unchanged_outputs: tuple[str, ...] = ()
@@ -98,6 +105,11 @@ class RunRecord:
     def passed(self) -> RunRecord | None:
         """The last run that passed: this one, or the one kept inside."""
         return self if self.outcome == "passed" else self.last_passed
+
+    @property
+    def declared_deterministic(self) -> bool:
+        """What the workflow said of it then, whatever was asked for at the time."""
+        return self.deterministic and not self.deterministic_by_flag
 
 
 @dataclass(frozen=True, slots=True)

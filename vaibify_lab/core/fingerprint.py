@@ -20,12 +20,16 @@ FINGERPRINT_FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What a run adds to the step's own text: content hashes and the environment."""
+    """What a run adds to the step's own text: content hashes and the environment.
+
+    ``deterministic`` is what was in force, declared or asked for.
+    """
 
     inputs: Mapping[str, str] = field(default_factory=dict)
     code: Mapping[str, str] = field(default_factory=dict)
     image: str | None = None
     lock: str | None = None
+    deterministic: bool = False
     engine: str = "local"
     network: bool = True
     source_date_epoch: int | None = None
@@ -55,6 +59,7 @@ def circumstances_of(record: RunRecord) -> Circumstances:
         code=record.pins.code,
         image=record.image,
         lock=record.lock,
+        deterministic=record.deterministic,
         engine=str(record.engine.get("kind", "")),
         network=not record.network_isolation,
         source_date_epoch=record.source_date_epoch,
@@ -77,7 +82,7 @@ def configuration(workflow: Workflow, step: Step, around: Circumstances) -> dict
         "code": dict(around.code),
         "image": around.image,
         "lock": around.lock,
-        "deterministic": workflow.deterministic,
+        "deterministic": around.deterministic,
         "engine": around.engine,
         "network": around.network,
         "seed": seed_of(workflow, step, around.inputs),

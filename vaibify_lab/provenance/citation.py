@@ -63,7 +63,9 @@ def _tasks(run: KeptRun, remote: str | None) -> Iterator[Task]:
         yield Task("so is the code", _sums(run.code))
     step = as_word(run.step)
     where = f" --workflow {as_word(run.workflow)}"
-    yield Task("run the step again", f"jupyter vaibify run {step} --only --no-tests{where}")
+    mode = " --deterministic" if run.configuration.get("deterministic") else ""
+    again = f"jupyter vaibify run {step} --only --no-tests{mode}{where}"
+    yield Task("run the step again", again)
     if run.outputs:
         yield Task("it wrote the same bytes", _sums(run.outputs))
     asked = f"jupyter vaibify cite {step}{where} --expect {run.fingerprint}"

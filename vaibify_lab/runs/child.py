@@ -196,7 +196,7 @@ class Runner:
             folder=self.folder,
             journal=self.journal,
             options=self.options,
-            around=circumstance(self.person, look, epoch, chosen.lock),
+            around=circumstance(self.person, look, epoch, chosen),
             cores=cores(look.workflow.cores),
             protected=protected(opened),
             busy=Busy(),

@@ -10,11 +10,12 @@ from contextlib import suppress
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.runs import enveloping
 from vaibify_lab.runs.context import Circumstance, Protected
+from vaibify_lab.runs.engine_choice import Chosen
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.processes import machine_id
 
 
-def circumstance(person: str, look: Look, epoch: int, lock: str | None) -> Circumstance:
+def circumstance(person: str, look: Look, epoch: int, chosen: Chosen) -> Circumstance:
     """Return what every record of the run keeps of the world."""
     system = platform.uname()
     return Circumstance(
@@ -28,8 +29,9 @@ def circumstance(person: str, look: Look, epoch: int, lock: str | None) -> Circu
             "libc": " ".join(platform.libc_ver()).strip(),
         },
         epoch=epoch,
-        lock=lock,
+        lock=chosen.lock,
         image=look.world.image,
+        components=chosen.components,
     )
 
 

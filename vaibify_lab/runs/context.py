@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -23,7 +23,7 @@ from vaibify_lab.runs.project_file import ProjectFile
 
 @dataclass(frozen=True, slots=True)
 class Circumstance:
-    """What of the world a record keeps: who, on which machine, with which lock."""
+    """What of the world a record keeps: who, on which machine, with which lock, on what."""
 
     person: str
     machine: dict[str, str]
@@ -31,6 +31,7 @@ class Circumstance:
     epoch: int
     lock: str | None
     image: str | None
+    components: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,10 @@ class RunContext:
     versions: Versions
     cache: PackStore | None = None
     stopping: threading.Event = field(default_factory=threading.Event)
+
+    def is_deterministic(self) -> bool:
+        """Tell whether deterministic mode is in force, declared or asked for."""
+        return self.options.deterministic or self.workflow.deterministic
 
     def is_sealed(self) -> bool:
         """Tell whether steps run sealed."""

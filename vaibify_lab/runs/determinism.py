@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vaibify_lab.core.model import Step, Workflow
+from vaibify_lab.core.model import Step
 
 _ONE_THREAD = (
     "OMP_NUM_THREADS",
@@ -13,9 +13,7 @@ _ONE_THREAD = (
 )
 
 
-def step_environment(
-    workflow: Workflow, step: Step, *, seed: int, epoch: int, deterministic: bool
-) -> dict[str, str]:
+def step_environment(step: Step, *, seed: int, epoch: int, deterministic: bool) -> dict[str, str]:
     """Return the variables of a step: ours first, the step's own ``dictEnvironment`` over them.
 
     No byte code is written, so that running a step leaves none in the repository.
@@ -27,7 +25,7 @@ def step_environment(
         "VAIBIFY_STEP": step.slug,
         "VAIBIFY_SEED": str(seed),
     }
-    if deterministic or workflow.deterministic:
+    if deterministic:
         found |= {
             "PYTHONHASHSEED": "0",
             "SOURCE_DATE_EPOCH": str(epoch),

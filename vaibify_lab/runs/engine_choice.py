@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vaibify_lab.core.errors import CannotCheck, ImageRefused, UsageError, VaibifyError
 from vaibify_lab.engines.base import Engine
 from vaibify_lab.engines.local.engine import LocalEngine
 from vaibify_lab.engines.local.python import environment_for
 from vaibify_lab.envelope.environment import EnvironmentFile
+from vaibify_lab.runs import standing
 from vaibify_lab.runs.look import LOCK
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.options import RunOptions
-
-if TYPE_CHECKING:
-    from vaibify_lab.engines.docker.engine import DockerEngine
 
 Tell = Callable[[str], None]
 _LOCAL = "to run outside the pinned image (the steps then stay stale): --engine local"
@@ -24,10 +22,15 @@ _LOCAL = "to run outside the pinned image (the steps then stay stale): --engine 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The engine of a run. ``lock`` is the SHA-256 of the lock that its packages come from."""
+    """The engine of a run.
+
+    ``lock`` is the SHA-256 of the lock that its packages come from; ``components`` what steps stand
+    on (`vaibify_lab.core.components`).
+    """
 
     engine: Engine
     lock: str | None
+    components: Mapping[str, str]
 
 
 def wants_container(options: RunOptions, pinned: EnvironmentFile | None) -> bool:
@@ -61,14 +64,15 @@ def choose(
     """
     if wants_container(options, pinned) and pinned is not None:
         try:
-            return Chosen(_container(opened, pinned, tell), pinned.lock_sha256)
+            return _container(opened, pinned, tell)
         except (CannotCheck, ImageRefused) as error:
             if options.engine != "any":
                 raise _with_way_out(error) from None
             tell(f"no container: {error.text}")
     lock = opened.tree.read(LOCK) if opened.tree.lstat(LOCK) is not None else None
     python = environment_for(lock, progress=tell)
-    return Chosen(LocalEngine(options.tier, python), python.lock_hash)  # type: ignore[arg-type]
+    engine = LocalEngine(options.tier, python)  # type: ignore[arg-type]
+    return Chosen(engine, python.lock_hash, standing.of_local(engine))
 
 
 def engine_of(described: Mapping[str, Any]) -> Engine:
@@ -86,7 +90,7 @@ def engine_of(described: Mapping[str, Any]) -> Engine:
     return DockerEngine(str(described.get("image")))
 
 
-def _container(opened: Opened, pinned: EnvironmentFile, tell: Tell) -> DockerEngine:
+def _container(opened: Opened, pinned: EnvironmentFile, tell: Tell) -> Chosen:
     from vaibify_lab.engines.docker.engine import DockerEngine
     from vaibify_lab.engines.image.client import connect
     from vaibify_lab.engines.image.registry import find_image, pull
@@ -98,7 +102,8 @@ def _container(opened: Opened, pinned: EnvironmentFile, tell: Tell) -> DockerEng
         pull(client, pinned.registry_digest, platform=pinned.platform, tell=tell)
     engine = DockerEngine(digest)
     engine.examine(opened.tree.root, opened.tree.root / ".vaibify/local/probe")
-    return engine
+    lock = pinned.lock_sha256
+    return Chosen(engine, lock, standing.of_image(client, engine, digest, lock))
 
 
 def _with_way_out(error: VaibifyError) -> VaibifyError:

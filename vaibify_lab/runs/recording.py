@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
+from vaibify_lab.core import components
 from vaibify_lab.core.facts import Pins, RunRecord
 from vaibify_lab.core.fingerprint import circumstances_of, run_fingerprint, seed_of
 from vaibify_lab.core.model import Step, Workflow
@@ -26,6 +28,7 @@ class Attempt:
     sealed: bool = False
     done_by: str | None = None
     notebook: str | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 def record_of(
@@ -40,6 +43,7 @@ def record_of(
     around, reason, engine = context.around, verdict.reason, context.engine
     passed = verdict.outcome == "passed"
     last = previous.passed if previous is not None else None
+    stood_on = components.of_step(around.components, attempt.variables)
     record = RunRecord(
         workflow=context.workflow.stem,
         step=step.slug,
@@ -61,7 +65,8 @@ def record_of(
         image=around.image if engine.isolation == "container" else None,
         lock=around.lock,
         environment=step.environment,
-        deterministic=context.workflow.deterministic,
+        deterministic=context.is_deterministic(),
+        deterministic_by_flag=context.is_deterministic() and not context.workflow.deterministic,
         network_isolation=context.project.network_isolation,
         sealed=passed and attempt.sealed,
         plot_only=context.options.plot_only,
@@ -70,6 +75,9 @@ def record_of(
         seed=seed_of(context.workflow, step, verdict.pins.inputs),
         source_date_epoch=around.epoch,
         host=around.host,
+        env_hash=components.env_hash(stood_on),
+        components=stood_on,
+        variables=attempt.variables,
         pins=context.versions.numbered(verdict.pins),
         unchanged_outputs=_unchanged(verdict.pins, last),
         undeclared_writes=verdict.undeclared,

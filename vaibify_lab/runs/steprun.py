@@ -208,8 +208,15 @@ class StepRun:
         commands = () if step.interactive else as_run(declared, root, context.cores)
         notebook = None if plots_only or step.interactive else step.notebook
         exchange, first = self._notebook(notebook) if notebook else (None, "")
+        variables = step_environment(
+            step,
+            seed=seed_of(context.workflow, step, consumed.inputs),
+            epoch=context.around.epoch,
+            deterministic=context.is_deterministic(),
+        )
         self._attempt = dataclasses.replace(
             self._attempt,
+            variables=variables,
             commands_run=(*filter(None, [first]), *commands),
             sealed=self._stage is not None and prevents(context.engine, "read"),
         )
@@ -221,16 +228,7 @@ class StepRun:
             directory=step.directory,
             script=(notebooks.script(first) if first else "") + bash_script(commands),
             writable=writable_folders(step),
-            environment={
-                **step_environment(
-                    context.workflow,
-                    step,
-                    seed=seed_of(context.workflow, step, consumed.inputs),
-                    epoch=context.around.epoch,
-                    deterministic=context.options.deterministic,
-                ),
-                **self._runner(exchange),
-            },
+            environment={**variables, **self._runner(exchange)},
             network=not context.project.network_isolation,
             state=fresh_state(context.folder.step(step.slug)),
             read_only={**(self._stage.laid_in if self._stage else {}), **shields},

@@ -119,11 +119,10 @@ class TestRun:
             script=session.script(commands, context.engine.exchange_root(exchange)),
             writable=writable_folders(step),
             environment=step_environment(
-                context.workflow,
                 step,
                 seed=seed_of(context.workflow, step, _of(hashes.inputs, step.inputs)),
                 epoch=context.around.epoch,
-                deterministic=context.options.deterministic,
+                deterministic=context.is_deterministic(),
             ),
             network=not context.project.network_isolation,
             state=state,

@@ -71,6 +71,7 @@ class DockerEngine:
             "image": self._image.identity,
             "platform": self._image.platform,
             "engine_platform": about.platform,
+            "kernel": about.kernel,
             "probe": None if self._found is None else asdict(self._found),
             "cannot_prevent": notes.cannot_prevent(about, self._found),
         }

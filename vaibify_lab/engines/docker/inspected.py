@@ -29,6 +29,7 @@ class About:
     platform: str
     processors: int
     rootless: bool
+    kernel: str = ""
 
     @classmethod
     def of(cls, version: Mapping[str, Any], info: Mapping[str, Any]) -> About:
@@ -44,6 +45,7 @@ class About:
             processors=int(info.get("NCPU") or 0),
             rootless=info.get("Rootless") is True  # Podman
             or any("name=rootless" in one for one in security),
+            kernel=str(info.get("KernelVersion", "")),
         )
 
 

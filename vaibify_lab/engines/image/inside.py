@@ -12,8 +12,10 @@ from packaging.markers import Marker
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from vaibify_lab.core.components import NONE
 from vaibify_lab.core.errors import ImageRefused
 from vaibify_lab.core.paths import shown
+from vaibify_lab.engines import machine
 from vaibify_lab.engines.image.throwaway import ask_image
 
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ say "$mark" gcc; gcc --version | head -n 1
 say "$mark" libc; getconf GNU_LIBC_VERSION || ldd --version 2>&1 | head -n 1
 say "$mark" locale; printf 'LANG=%s LC_ALL=%s' "$LANG" "$LC_ALL"
 say "$mark" tzdata; head -n 1 /usr/share/zoneinfo/tzdata.zi || cat /usr/share/zoneinfo/+VERSION
+say "$mark" cuda; cat /usr/local/cuda/version.json /usr/local/cuda/version.txt
+say "$mark" preload; printf '%s ' "$LD_PRELOAD"; cat /etc/ld.so.preload
 say "$mark" free; df -Pk /tmp /
 if [ -n "$p" ]; then
 say "$mark" pip; "$p" -m pip --version
@@ -56,6 +60,7 @@ say "$mark" python; "$p" -c "$2"
 fi
 say "$mark" end
 """
+QUESTION = _SCRIPT + _PYTHON  # what is asked of an image
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,8 @@ class Inside:
     ----------
     python, gcc, libc, os_release, locale, tzdata : str or None
         As the tools say of themselves.
+    cuda, preload : str
+        CUDA's version, and what is loaded before all other libraries; "none" where nothing is.
     pip : str or None
         pip's version; None when there is no pip.
     packages : tuple of Package
@@ -90,6 +97,8 @@ class Inside:
     os_release: str | None = None
     locale: str | None = None
     tzdata: str | None = None
+    cuda: str = NONE
+    preload: str = NONE
     pip: str | None = None
     packages: tuple[Package, ...] = ()
     markers: Mapping[str, str] | None = None
@@ -136,6 +145,8 @@ def look_inside(client: APIClient, image: str) -> Inside:
         os_release=parts.get("os_release", "").strip()[:60_000] or None,
         locale=_text(parts, "locale"),
         tzdata=_text(parts, "tzdata"),
+        cuda=machine.cuda(parts.get("cuda", "")),
+        preload=machine.preload(parts.get("preload", "")),
         pip=(_text(parts, "pip") or "  ").split(" ")[1] or None,
         packages=tuple(_packages(described)),
         markers=markers or None,

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from vaibify_lab.provenance.compare.fits import SIGNATURE as FITS
+from vaibify_lab.provenance.compare.fits import compare_fits
+from vaibify_lab.provenance.compare.hdf5 import SIGNATURE as HDF5
+from vaibify_lab.provenance.compare.hdf5 import compare_hdf5
+from vaibify_lab.provenance.compare.libraries import Compare, with_library
 from vaibify_lab.provenance.compare.noise import Rules
 from vaibify_lab.provenance.compare.npy import SIGNATURE as NPY
 from vaibify_lab.provenance.compare.npy import compare_npy
@@ -15,12 +20,16 @@ from vaibify_lab.provenance.compare.packed import (
     compare_gzip,
     compare_zip,
 )
+from vaibify_lab.provenance.compare.parquet import SIGNATURE as PARQUET
+from vaibify_lab.provenance.compare.parquet import compare_parquet
 from vaibify_lab.provenance.compare.pdf import SIGNATURE as PDF
 from vaibify_lab.provenance.compare.pdf import compare_pdf
 from vaibify_lab.provenance.compare.pictures import compare_pictures
 from vaibify_lab.provenance.compare.png import SIGNATURE as PNG
 from vaibify_lab.provenance.compare.png import compare_png
 from vaibify_lab.provenance.compare.textual import SUFFIXES, compare_texts
+from vaibify_lab.provenance.compare.tiff import SIGNATURES as TIFF
+from vaibify_lab.provenance.compare.tiff import compare_tiff
 from vaibify_lab.provenance.compare.verdict import Comparison
 
 LARGEST = 64 * 2**20  # bytes of one side; what is larger is not looked into
@@ -29,21 +38,28 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (PNG, "PNG"),
     (b"\xff\xd8\xff", "JPEG"),
     (b"GIF8", "GIF"),
+    *((mark, "TIFF") for mark in TIFF),
     (PDF, "PDF"),
     (GZIP, "gzip"),
     (ZIP, "zip"),
     (NPY, "NPY"),
-    (b"\x89HDF\r\n\x1a\n", "HDF5"),
-    (b"SIMPLE  =", "FITS"),
-    (b"PAR1", "Parquet"),
+    (HDF5, "HDF5"),
+    (FITS, "FITS"),
+    (PARQUET, "Parquet"),
 )
 _CONTENT: dict[str, Callable[[bytes, bytes], Comparison]] = {
     "PNG": compare_png,
     "JPEG": compare_pictures,
     "GIF": compare_pictures,
+    "WebP": compare_pictures,
+    "BMP": compare_pictures,
     "PDF": compare_pdf,
 }
-_NOT_READ = frozenset({"HDF5", "FITS", "Parquet"})
+_BY_LIBRARY: dict[str, Compare] = {
+    "HDF5": compare_hdf5,
+    "FITS": compare_fits,
+    "Parquet": compare_parquet,
+}
 
 
 def compare_files(path: str, stored: bytes, fresh: bytes, rules: Rules) -> Comparison:
@@ -86,8 +102,10 @@ class _Look:
             return self._packed(kind, path, stored, fresh)
         if kind == "NPY":
             return compare_npy(stored, fresh, self._rules)
-        if kind in _NOT_READ:
-            return _refused(f"{kind} is not read here")
+        if kind == "TIFF":
+            return compare_tiff(stored, fresh, self._rules)
+        if kind in _BY_LIBRARY:
+            return with_library(kind, _BY_LIBRARY[kind], stored, fresh, self._rules, self._room)
         if kind == "bytes":
             return _bytes(stored, fresh)
         return compare_texts(kind, path, stored, fresh, self._rules)
@@ -106,8 +124,12 @@ def _kind(path: str, data: bytes) -> str:
     for signature, kind in _SIGNATURES:
         if data.startswith(signature):
             return kind
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "WebP"
     name = path.rpartition("/")[2].lower()
     suffix = name[name.rfind(".") :] if "." in name else ""
+    if data[:2] == b"BM" and suffix == ".bmp":
+        return "BMP"
     if b"\0" in data:
         return "bytes"
     if suffix in SUFFIXES:

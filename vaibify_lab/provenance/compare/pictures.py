@@ -11,11 +11,12 @@ from vaibify_lab.provenance.compare.verdict import Comparison, Ignored, Picture
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-FORMATS = ("PNG", "JPEG", "GIF")
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
 MOST_PIXELS = 40_000_000
 _ORIENTATION = 0x0112  # of EXIF
 _PNG = b"\x89PNG\r\n\x1a\n"
 _SHOWING = ("icc_profile", "gamma", "duration", "loop", "orientation")  # beside the pixels
+_COLOURS = frozenset({"1", "L", "LA", "P", "PA", "RGB", "RGBA"})  # that RGBA holds without loss
 _TOO_LARGE = f"it has more than {MOST_PIXELS:,} pixels"
 
 
@@ -60,6 +61,8 @@ def _read(data: bytes) -> list[Image] | str:
                 pixels += frame.width * frame.height
                 if pixels > MOST_PIXELS:
                     return _TOO_LARGE
+                if frame.mode not in _COLOURS:
+                    return f"its colours are of the kind {frame.mode}"
                 frames.append(frame.convert("RGBA"))
     except (Image.DecompressionBombWarning, Image.DecompressionBombError):
         return _TOO_LARGE

@@ -18,7 +18,7 @@ _LONGEST_PATH = 200
 def compare_json(stored: Any, fresh: Any, rules: Rules) -> Comparison:
     """Compare two values that were read from JSON."""
     weighing = Weighing(rules)
-    _weigh(weighing, stored, fresh, "$")
+    weigh_json(weighing, stored, fresh, "$")
     return weighing.result()
 
 
@@ -36,11 +36,12 @@ def compare_json_lines(stored: bytes, fresh: bytes, rules: Rules) -> Comparison 
             mine, yours = (jsonio.loads(side, "it", constants=True) for side in (one, other))
         except InvalidFile:
             return None
-        _weigh(weighing, mine, yours, f"line {number} $")
+        weigh_json(weighing, mine, yours, f"line {number} $")
     return weighing.result()
 
 
-def _weigh(weighing: Weighing, stored: Any, fresh: Any, where: str) -> None:
+def weigh_json(weighing: Weighing, stored: Any, fresh: Any, where: str) -> None:
+    """Compare two values within something larger."""
     # A stack of our own: a deep value must not exhaust Python's.
     pending = [(stored, fresh, where)]
     while pending:

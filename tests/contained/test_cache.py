@@ -76,6 +76,10 @@ def test_what_was_edited_and_put_back_is_restored_with_its_sign_off(
     made.write("make.sh", EDITED)
     assert told(made.events()) == ([], BOTH, ["use"])
     made.write("make.sh", CHAIN_FILES["make.sh"])
+    found = made.project().would_reuse(BOTH)  # of use as the input is now, which make will replace
+    assert [found[slug].state for slug in BOTH] == ["hit", "hit"]
+    assert found["make"].run_id == before["make"].run_id
+    assert found["use"].run_id == record(made, "use").run_id
     events = made.events()
     assert told(events) == (BOTH, [], ["use"])
     assert events[-1]["steps"] == dict.fromkeys(BOTH, "passed")
@@ -115,7 +119,7 @@ def test_what_is_asked_for_is_run_and_its_ancestors_may_be_restored(
     (made.root / "out/a.txt").unlink()
     assert told(made.events(no_cache=True, tests=False))[:2] == ([], ["make"])
     assert {one.name: one.stat().st_mtime_ns for one in packs(cache)} == kept
-    assert told(made.events(tests_only=True)) == ([], [], ["use"])
+    assert told(made.events(mode="all", tests_only=True)) == ([], [], ["use"])
 
 
 def test_a_branch_and_a_clone_are_spared_what_ran_before(made: Made, tmp_path: Path) -> None:

@@ -73,8 +73,7 @@ def cache_of_run(
 
 def entry_name(context: RunContext, step: Step, record: RunRecord, *, sealed: bool) -> str:
     """Return by which name the outputs of a recorded run are kept."""
-    description = describe(context, step, record, sealed=sealed)
-    return name_of(description)
+    return name_of(describe(context, step, record, sealed=sealed))
 
 
 def describe(

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.facts import RunRecord
+from vaibify_lab.core.fingerprint import Circumstances
 from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import shown
 from vaibify_lab.files.packs import Damaged
@@ -19,7 +21,8 @@ from vaibify_lab.runs.cachekey import (
     name_of,
     why_not_kept,
 )
-from vaibify_lab.runs.circumstances import around_now, cores
+from vaibify_lab.runs.circumstances import cores
+from vaibify_lab.runs.enveloping import EPOCH_WITHOUT_COMMIT, read_environment
 from vaibify_lab.runs.opened import Look, Opened
 
 
@@ -37,15 +40,12 @@ class Reuse:
 
 
 def would_reuse(opened: Opened, look: Look, slugs: Iterable[str]) -> dict[str, Reuse]:
-    """Return for each step what a run would find, as its inputs are now.
-
-    Raises
-    ------
-    UsageError, CannotCheck
-        The cache's limit is no number, or its folder is not to be used.
-    """
+    """Return for each step what a run would find, as its inputs are now."""
     wanted = [look.workflow.by_slug[slug] for slug in slugs]
-    store = open_store() if wanted else None
+    try:
+        store = open_store() if wanted else None
+    except VaibifyError as error:
+        return {step.slug: Reuse("never", f"the cache is not used: {error}") for step in wanted}
     return {step.slug: _of(opened, look, step, store) for step in wanted}
 
 
@@ -59,7 +59,7 @@ def _of(opened: Opened, look: Look, step: Step, store: PackStore | None) -> Reus
     missing = [path for path in _read_by(look, step) if look.world.state(path).kind != "file"]
     if missing:
         return Reuse("miss", f"{shown(missing[0])}, which it reads, is not there")
-    now = _described_now(opened, look, step)
+    now = described_now(opened, look, step)
     kept = _kept(store, group_of(now))
     for sealed in (True,) if look.workflow.sealed else (False, True):
         if (found := kept.get(name_of(now | {"sealed": sealed}))) is not None:
@@ -82,7 +82,8 @@ def _nearest(
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
     first = found[0] if found else "it is damaged"
     run_id = _run_id(nearest)
-    return Reuse("miss", f"unlike in run {run_id}, the nearest that is cached: {first}{more}", run_id)
+    text = f"unlike in run {run_id}, the nearest that is cached: {first}{more}"
+    return Reuse("miss", text, run_id)
 
 
 def _kept(store: PackStore, group: str) -> dict[str, Mapping[str, Any]]:
@@ -105,17 +106,33 @@ def _read_by(look: Look, step: Step) -> tuple[str, ...]:
     return (*look.world.inputs(step), *look.world.code.get(step.slug, ()))
 
 
-def _described_now(opened: Opened, look: Look, step: Step) -> dict[str, Any]:
+def described_now(opened: Opened, look: Look, step: Step) -> dict[str, Any]:
+    """Return what the outputs of a run would be kept by, in a container, as everything is now."""
     from vaibify_lab.engines.docker.mounts import seen_at
 
     return described(
         look.workflow,
         step,
-        around_now(opened, look, step),
+        _around_now(opened, look, step),
         root=seen_at(look.project.name),
         cores=cores(look.workflow.cores),
         lock_here=look.world.lock,
         sealed=look.workflow.sealed,
+    )
+
+
+def _around_now(opened: Opened, look: Look, step: Step) -> Circumstances:
+    world, pinned = look.world, read_environment(opened)
+    epoch = pinned.source_date_epoch if pinned is not None else None
+    return Circumstances(
+        inputs={path: world.state(path).sha256 or "" for path in world.inputs(step)},
+        code={path: world.state(path).sha256 or "" for path in world.code.get(step.slug, ())},
+        image=world.image,
+        lock=pinned.lock_sha256 if pinned is not None else None,
+        deterministic=look.workflow.deterministic,
+        engine="docker",
+        network=not world.network_isolation,
+        source_date_epoch=epoch or EPOCH_WITHOUT_COMMIT,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 from collections.abc import Sequence
@@ -113,6 +114,9 @@ def test_the_citation_says_what_a_publication_needs(made: Made) -> None:
     manifest = json.loads(made.read(f"{cited['folder']}/manifest.json"))
     assert manifest["versions"]["env_hash"] == record["env_hash"]
     assert manifest["versions"]["components"] == record["components"]
+    packages = made.read(f"{cited['folder']}/packages.txt")
+    assert hashlib.sha256(packages.encode()).hexdigest() == record["components"]["packages"]
+    assert "jupyter-server==" in packages
     assert manifest["input_fingerprints"] == {"sha256": record["pins"]["inputs"]}
     assert manifest["output_fingerprints"] == {"sha256": record["pins"]["outputs"]}
     assert manifest["created_at_utc"] == record["ended"]

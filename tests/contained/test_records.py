@@ -48,6 +48,7 @@ def test_a_record_tells_of_the_container(made: Made, image: Image) -> None:
     assert (said["python"], said["libc"]) == (image.inside.python, image.inside.libc)
     assert said["tzdata"] == (image.inside.tzdata or "none")
     assert said["locale"] == "LANG=C.UTF-8"
+    assert (image.inside.frozen, said["packages"]) == ((), "none")
     assert said["kernel"].split()[1] == os.uname().release
     reports = made.steps().values()
     assert [(one.run, one.isolation, one.in_pinned_image) for one in reports] == [

@@ -14,13 +14,16 @@ import sys
 import tarfile
 import zipfile
 from collections.abc import Iterator
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
+from packaging.utils import canonicalize_name
 
 from vaibify_lab.core.errors import CannotCheck, ToolFailed, ToolMissing
 from vaibify_lab.engines.local import uvtool, venvs
 from vaibify_lab.engines.local.engine import LocalEngine
+from vaibify_lab.engines.local.packages import installed
 from vaibify_lab.engines.local.python import asked_for, environment_for, visible
 from vaibify_lab.files import uvprogram
 
@@ -297,3 +300,13 @@ def test_links_that_lead_to_an_interpreter_are_kept(tmp_path: Path) -> None:
     folders, links = visible(venv, base, venv / "bin/python")
     assert folders == (venv, base, real)
     assert links == ((str(shortcut), os.readlink(shortcut)),)
+
+
+def test_packages_are_those_that_python_finds() -> None:
+    found = installed(environment_for(None))
+    known = {(canonicalize_name(one.name), one.version) for one in distributions()}
+    assert {one.split("==")[0] for one in found if "==" in one} <= {name for name, _ in known}
+    listed = {tuple(one.split("==")) for one in found if "==" in one}
+    direct = {one.split(" @ ")[0] for one in found if " @ " in one}
+    assert {one for one in known if one[0] not in direct} == listed
+    assert "vaibify-lab" in direct, "an editable install says where from"

@@ -31,6 +31,7 @@ JOBS: dict[str, dict[str, str]] = {
     "look": {
         "status": "what is verified, what is not, and why",
         "check": "what is wrong before anything runs",
+        "pins": "what a step's run read and wrote, and whether it is still so",
     },
     "vouch": {
         "sign-off": "record that you looked at a step's results",

@@ -18,6 +18,7 @@ from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.provenance.citation import Task, checklist, citation
 from vaibify_lab.provenance.kept import KeptRun, find_kept, keep, kept_run
 from vaibify_lab.runs.opened import Look, Opened
+from vaibify_lab.runs.standing import kept_packages
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,8 @@ def cite_step(opened: Opened, look: Look, slug: str, *, replace: bool = False) -
         text = f"a run of the same name wrote other bytes ({shown(other[0])}) and is kept"
         action = "the step is not deterministic; --replace keeps this run in its place"
         raise NotPassed(f"step {slug!r}: {text}", where=there.folder, action=action)
-    keep(opened.tree, run, _report(look, report))
+    packages = kept_packages(opened.tree, run.versions["components"].get("packages"))
+    keep(opened.tree, run, _report(look, report), packages)
     return _cited(opened, run, is_new=True)
 
 

@@ -11,7 +11,8 @@ from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.observed import MISSING, FileState
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.files.tree import Tree
-from vaibify_lab.provenance.compare.files import LARGEST, compare_files
+from vaibify_lab.provenance.apart.host import Apart
+from vaibify_lab.provenance.compare.files import LARGEST
 from vaibify_lab.provenance.compare.noise import Rules
 from vaibify_lab.provenance.compare.verdict import Comparison, Verdict
 
@@ -92,13 +93,15 @@ def compare_outputs(
     """Compare what a rerun left in ``copy`` with what is here, whose hashes were taken before."""
     paths = list(dict.fromkeys((*before, *made)))
     after = hash_many(copy, paths)
-    return tuple(
-        _compared(here, before.get(path, MISSING), copy, after[path], path, rules) for path in paths
-    )
+    with Apart(rules) as apart:
+        return tuple(
+            _compared(here, before.get(path, MISSING), copy, after[path], path, apart)
+            for path in paths
+        )
 
 
 def _compared(
-    here: Tree, before: FileState, copy: Tree, after: FileState, path: str, rules: Rules
+    here: Tree, before: FileState, copy: Tree, after: FileState, path: str, apart: Apart
 ) -> Compared:
     if after.kind != "file":
         return Compared(path, "not produced")
@@ -115,12 +118,8 @@ def _compared(
     if (_hash(stored), _hash(fresh)) != (before.sha256, after.sha256):
         text = "not looked into: it changed in the meantime"
         return Compared(path, "different", Comparison("different", text))
-    found = compare_files(path, stored, fresh, rules)
+    found = apart.compare(path, stored, fresh)
     return Compared(path, _OF_CONTENT.get(found.verdict, "different"), found)
-
-
-def _refused(path: str, why: str) -> Compared:
-    return Compared(path, "different", Comparison("different", f"not looked into: {why}"))
 
 
 def _hash(data: bytes) -> str:

@@ -18,6 +18,7 @@ NONE, UNKNOWN = "none", "unknown"  # there is none; nobody could be asked
 LAYERS: Mapping[str, Layer] = {
     "lock": "lock",
     "image": "image",
+    "packages": "system",
     "python": "system",
     "libc": "system",
     "locale": "system",

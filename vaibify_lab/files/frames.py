@@ -14,9 +14,10 @@ def send(handle: int, data: bytes) -> None:
         left = left[os.write(handle, left) :]
 
 
-def receive(handle: int) -> bytes:
-    """Read one message; b"" where there are no more, or it does not come whole."""
-    return _exactly(handle, int.from_bytes(_exactly(handle, COUNT), "little"))
+def receive(handle: int, most: int | None = None) -> bytes:
+    """Read one message; b"" where there are no more, it does not come whole or is over ``most``."""
+    size = int.from_bytes(_exactly(handle, COUNT), "little")
+    return b"" if most is not None and size > most else _exactly(handle, size)
 
 
 def _exactly(handle: int, size: int) -> bytes:

@@ -7,6 +7,11 @@ from vaibify_lab.handlers.base import Common
 from vaibify_lab.handlers.cells import CellsHandler, ProposalHandler
 from vaibify_lab.handlers.journal import RunJournalHandler
 from vaibify_lab.handlers.projects import ProjectsHandler
+from vaibify_lab.handlers.provenance import (
+    ProvenanceHandler,
+    StepPinsHandler,
+    StepProvenanceHandler,
+)
 from vaibify_lab.handlers.reviews import ReviewsHandler
 from vaibify_lab.handlers.sign_offs import SignOffsHandler
 from vaibify_lab.handlers.status import FileStatusHandler, LevelsHandler
@@ -35,6 +40,9 @@ ROUTES: tuple[tuple[str, type[Common]], ...] = (
     (_STEP, steps.StepHandler),
     (f"{_STEP}/sign-offs", SignOffsHandler),
     (f"{_STEP}/plots/(.+)", steps.PlotHandler),
+    (f"{_STEP}/pins", StepPinsHandler),
+    (f"{_STEP}/provenance", StepProvenanceHandler),
+    (f"{_PROJECT}/provenance", ProvenanceHandler),
     (f"{_STEP}/(pause|resume)", attending.HoldHandler),
     (f"{_STEP}/complete", attending.CompleteHandler),
     (f"{_STEP}/terminals", attending.StepTerminalsHandler),

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from vaibify_lab.notebooks.standing import Cell
     from vaibify_lab.project.declaring import Declared
     from vaibify_lab.project.file_status import FileStatus
+    from vaibify_lab.project.provenance import CheckedPins
     from vaibify_lab.project.report import Report
     from vaibify_lab.project.writing import Part
+    from vaibify_lab.provenance.lineage import Lineage
     from vaibify_lab.runs.attending import Waiting
     from vaibify_lab.runs.history import RunSummary
     from vaibify_lab.runs.imaging import BuildReport
@@ -375,6 +377,29 @@ class Project:
         from vaibify_lab.runs.reuse import would_reuse
 
         return would_reuse(self.opened, self.look(), slugs)
+
+    def pins(self, name: str) -> CheckedPins:
+        """Return what a step's last passed run read and wrote, and whether it is still so.
+
+        Raises
+        ------
+        UnknownStep
+        """
+        from vaibify_lab.project.provenance import pins_of
+
+        return pins_of(self.opened, self.look(), self.step(name).slug)
+
+    def lineage(self, name: str | None = None) -> Lineage:
+        """Return the graph of what produced what: of a step with all behind it, or of all steps.
+
+        Raises
+        ------
+        UnknownStep
+        """
+        from vaibify_lab.project.provenance import lineage_of
+
+        slug = None if name is None else self.step(name).slug
+        return lineage_of(self.opened, self.look(), slug)
 
     def rerun(self, names: Sequence[str], tell: Tell | None = None) -> Rerun:
         """Run single steps again on a copy, and compare what they write with what is here."""

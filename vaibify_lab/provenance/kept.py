@@ -4,7 +4,8 @@
 SHA-256 is the fingerprint: whoever has ``sha256sum`` can tell that a citation and this folder speak
 of the same run. ``manifest.json`` says the same in readable form, with the outputs, and what is for
 the record only: when, where, from which commit. ``report.json`` is what was true of the step when
-the run was kept.
+the run was kept, ``packages.txt`` lists the packages of its Python; its SHA-256 is one of the
+components in the manifest.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from vaibify_lab.files.tree import Tree
 RUNS = ".vaibify/runs"
 FORMAT = FORMATS["kept-run"]
 CONFIGURATION, MANIFEST, REPORT = "configuration.json", "manifest.json", "report.json"
+PACKAGES = "packages.txt"
 _DIGITS = frozenset("0123456789abcdef")
 _SHORTEST = 6  # digits by which a kept run may be called
 
@@ -87,8 +89,12 @@ class KeptRun:
         }
 
 
-def keep(tree: Tree, run: KeptRun, report: Mapping[str, Any]) -> None:
+def keep(
+    tree: Tree, run: KeptRun, report: Mapping[str, Any], packages: bytes | None = None
+) -> None:
     """Write a run's folder; the manifest comes last, and makes it one that is kept."""
+    if packages is not None:
+        tree.write(f"{run.folder}/{PACKAGES}", packages)
     tree.write(f"{run.folder}/{CONFIGURATION}", jsonio.canonical(run.configuration))
     tree.write(f"{run.folder}/{REPORT}", jsonio.dumps(dict(report)))
     tree.write(f"{run.folder}/{MANIFEST}", jsonio.dumps(run.to_json()))

@@ -109,6 +109,7 @@ class Runner:
         self._preflight(opened, look, planned, pinned)
         chosen = choose(opened, self.options, pinned, self._tell)
         engine = chosen.engine
+        chosen.standing.keep(opened.tree)
         environment = pinned or enveloping.write_environment(opened)
         epoch = environment.source_date_epoch or enveloping.EPOCH_WITHOUT_COMMIT
         context = self._context(opened, look, chosen, epoch)

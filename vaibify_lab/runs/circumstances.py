@@ -31,7 +31,7 @@ def circumstance(person: str, look: Look, epoch: int, chosen: Chosen) -> Circums
         epoch=epoch,
         lock=chosen.lock,
         image=look.world.image,
-        components=chosen.components,
+        components=chosen.standing.components,
     )
 
 

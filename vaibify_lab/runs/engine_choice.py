@@ -15,6 +15,7 @@ from vaibify_lab.runs import standing
 from vaibify_lab.runs.look import LOCK
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.options import RunOptions
+from vaibify_lab.runs.standing import Standing
 
 Tell = Callable[[str], None]
 _LOCAL = "to run outside the pinned image (the steps then stay stale): --engine local"
@@ -24,13 +25,13 @@ _LOCAL = "to run outside the pinned image (the steps then stay stale): --engine 
 class Chosen:
     """The engine of a run.
 
-    ``lock`` is the SHA-256 of the lock that its packages come from; ``components`` what steps stand
-    on (`vaibify_lab.core.components`).
+    ``lock`` is the SHA-256 of the lock that its packages come from; ``standing`` what steps stand
+    on.
     """
 
     engine: Engine
     lock: str | None
-    components: Mapping[str, str]
+    standing: Standing
 
 
 def wants_container(options: RunOptions, pinned: EnvironmentFile | None) -> bool:

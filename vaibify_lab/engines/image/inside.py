@@ -57,6 +57,7 @@ say "$mark" free; df -Pk /tmp /
 if [ -n "$p" ]; then
 say "$mark" pip; "$p" -m pip --version
 say "$mark" python; "$p" -c "$2"
+say "$mark" frozen; "$p" -m pip freeze --all --disable-pip-version-check
 fi
 say "$mark" end
 """
@@ -85,6 +86,8 @@ class Inside:
     pip : str or None
         pip's version; None when there is no pip.
     packages : tuple of Package
+    frozen : tuple of str
+        The lines of ``pip freeze --all``, sorted; of ``packages`` where there is no pip.
     markers : mapping of str to str
         The environment in which a lock's markers hold there; empty without Python.
     free_bytes : int or None
@@ -101,6 +104,7 @@ class Inside:
     preload: str = NONE
     pip: str | None = None
     packages: tuple[Package, ...] = ()
+    frozen: tuple[str, ...] = ()
     markers: Mapping[str, str] | None = None
     free_bytes: int | None = None
 
@@ -138,6 +142,7 @@ def look_inside(client: APIClient, image: str) -> Inside:
         raise ImageRefused(f"cannot be run here: {words or f'exit {said.code}'}", where=image)
     described = _described(parts.get("python", ""))
     markers = described.get("markers", {})
+    packages = tuple(_packages(described))
     return Inside(
         python=_python(markers),
         gcc=_text(parts, "gcc"),
@@ -148,7 +153,8 @@ def look_inside(client: APIClient, image: str) -> Inside:
         cuda=machine.cuda(parts.get("cuda", "")),
         preload=machine.preload(parts.get("preload", "")),
         pip=(_text(parts, "pip") or "  ").split(" ")[1] or None,
-        packages=tuple(_packages(described)),
+        packages=packages,
+        frozen=_frozen(parts.get("frozen", ""), packages),
         markers=markers or None,
         free_bytes=_free(parts.get("free", "")),
     )
@@ -231,6 +237,18 @@ def _packages(described: Mapping[str, Any]) -> Iterator[Package]:
     for item in listed[:_MOST] if isinstance(listed, list) else ():
         if isinstance(item, list) and len(item) == 3 and all(isinstance(x, str) for x in item):
             yield Package(*(text[:_LONGEST] for text in item))
+
+
+def _frozen(text: str, packages: Sequence[Package]) -> tuple[str, ...]:
+    """Return the lines that pip wrote, else the same from what Python itself finds."""
+    lines = [shown(line.strip())[:_LONGEST] for line in text.splitlines() if line.strip()]
+    if not lines:
+        found = {(canonicalize_name(one.name), one.version, one.url) for one in packages}
+        lines = [
+            shown(f"{name} @ {url}" if url else f"{name}=={version}")
+            for name, version, url in found
+        ]
+    return tuple(sorted(lines[:_MOST]))
 
 
 def _python(markers: Mapping[str, str]) -> str | None:

@@ -37,6 +37,7 @@ def _parse(body: bytes | None) -> Inside | None:
     try:
         value: dict[str, Any] = jsonio.loads(body or b"", "what an image said")
         packages = tuple(Package(**one) for one in value.pop("packages"))
-        return Inside(**value, packages=packages)
+        frozen = tuple(value.pop("frozen"))
+        return Inside(**value, packages=packages, frozen=frozen)
     except (InvalidFile, TypeError, KeyError):
         return None

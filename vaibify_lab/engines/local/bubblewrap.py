@@ -133,6 +133,26 @@ def options(
     ]
 
 
+def bare(python: PythonEnvironment, shown: list[str], environment: dict[str, str]) -> list[str]:
+    """Return bubblewrap's program and options for a helper of ours that reads what is not trusted.
+
+    Programs, its Python and ``shown`` are read-only, there is no network and nothing to write.
+    """
+    return [
+        shutil.which("bwrap") or "bwrap",
+        *NAMESPACES,
+        *HOLD,
+        "--unshare-net",
+        *system(network=False),
+        *("--proc", "/proc", *_kernel_settings(), "--dev", "/dev"),
+        *_python(python),
+        *_read_only([one for one in shown if not one.startswith("/usr/")]),
+        *("--remount-ro", "/", "--clearenv"),
+        *(word for item in environment.items() for word in ("--setenv", *item)),
+        *("--chdir", "/"),
+    ]
+
+
 def system(network: bool) -> list[str]:
     """Return the options that show the host's programs; the same for all steps of a run."""
     matching = [path for pattern in SYSTEM_PATTERNS for path in sorted(glob(pattern))]

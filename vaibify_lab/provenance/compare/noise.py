@@ -112,6 +112,10 @@ class Rules:
     ignore: bool = True
     kinds: frozenset[str] | None = None
 
+    def check(self) -> None:
+        """Raise `InvalidFile` where one of the project's expressions is none."""
+        assert self._compiled is not None  # made now, and kept
+
     def passes_over(self, kind: str) -> bool:
         """Tell whether this kind of noise counts as such."""
         return self.ignore and (self.kinds is None or kind in self.kinds)

@@ -1,0 +1,79 @@
+"""``pins`` and ``lineage`` as a person and a script use them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.apps.front import vaibify
+from tests.kit import DIAMOND, DIAMOND_FILES, Made
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    """Four steps, run and committed."""
+    made = Made.new(tmp_path / "made", DIAMOND, DIAMOND_FILES)
+    made.run()
+    made.commit("run")
+    return made
+
+
+def test_pins_that_hold_and_pins_that_do_not(made: Made) -> None:
+    done = vaibify(made.root, "pins", "end")
+    assert (done.code, done.err) == (0, "")
+    run_id = json.loads(made.read(".vaibify/records/workflow/end.json"))["run_id"]
+    assert done.out == (
+        f"end: 2 inputs, 1 output pinned by run {run_id}\n"
+        "  verified  input   left/l.txt  version 1, made by left\n"
+        "  verified  input   right/r.txt  version 1, made by right\n"
+        "  verified  output  end/e.txt  version 1\n"
+        "It rests on 3 steps.\n"
+        "Everything is as it was pinned, the whole way back.\n"
+    )
+    made.write("data/in.txt", "2\n")
+    made.write("left.sh", "# nothing\n")
+    (made.root / "right/r.txt").unlink()
+    done = vaibify(made.root, "pins", "Step04")
+    assert done.code == 1
+    assert (
+        "The chain breaks first at top:\n  top: input data/in.txt is modified (pinned" in done.out
+    )
+    assert "  left: code left.sh is modified (pinned" in done.out
+    assert "  right: output right/r.txt is missing\n" in done.out
+    assert "  missing   input   right/r.txt  version 1, made by right\n" in done.out
+    answer = json.loads(vaibify(made.root, "pins", "end", "--json").out)
+    assert answer == made.project().pins("end").to_json() | {"checked_at": answer["checked_at"]}
+    assert (answer["reproducible"], answer["broken_at"]) == (False, "top")
+
+
+def test_no_pins_is_an_answer(tmp_path: Path) -> None:
+    made = Made.new(tmp_path / "made", DIAMOND, DIAMOND_FILES)
+    done = vaibify(made.root, "pins", "end")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == "end: no pins (no run of it that passed is on record)\n"
+    answer = json.loads(vaibify(made.root, "pins", "end", "--json").out)
+    assert (answer["status"], answer["checks"], answer["pinned_artifacts"]) == ("no-pins", [], [])
+
+
+def test_a_record_that_cannot_be_believed_is_no_pass(made: Made) -> None:
+    made.write(".vaibify/records/workflow/top.json", "{")
+    done = vaibify(made.root, "pins", "top")
+    assert done.code == 1
+    assert "top: its record cannot be believed: .vaibify/records/workflow/top.json" in done.out
+    done = vaibify(made.root, "pins", "end")
+    assert (done.code, "The chain breaks first at top:" in done.out) == (1, True)
+
+
+def test_a_version_is_told_after_a_change(made: Made) -> None:
+    made.write("data/in.txt", "2\n")
+    made.run()
+    told = vaibify(made.root, "pins", "top").out
+    assert "input   data/in.txt  version 2\n" in told and "code    top.sh  version 1\n" in told
+
+
+def test_a_step_that_is_not_there(made: Made) -> None:
+    done = vaibify(made.root, "pins", "nosuch")
+    assert (done.code, done.out) == (2, "")
+    assert "there is no step 'nosuch'" in done.err

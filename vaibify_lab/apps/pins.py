@@ -1,0 +1,79 @@
+"""``pins``: what a step's last passed run read and wrote: verified, modified or missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from vaibify_lab.apps.screen import Colour, Screen
+from vaibify_lab.apps.verb import COMMAND, Namespace, Parser, Verb, count_of, open_project
+
+if TYPE_CHECKING:
+    from vaibify_lab.project.provenance import CheckedPins
+    from vaibify_lab.provenance.pins import Break, Pinned
+
+COLOURS: dict[str, Colour] = {"verified": "green", "missing": "red", "modified": "red"}
+_MOST_BREAKS = 10
+
+
+def _arguments(parser: Parser) -> None:
+    parser.add_argument("step", metavar="STEP", help="slug, name or StepNN")
+
+
+def _execute(given: Namespace, screen: Screen) -> int:
+    found = open_project(given).pins(given.step)
+    _show(screen, found)
+    screen.document(found.to_json())
+    return 1 if found.chain.breaks else 0
+
+
+def _show(screen: Screen, found: CheckedPins) -> None:
+    own = found.own
+    if own.run_id is not None:
+        screen.line(f"{own.slug}: {_counted(own.contents)} pinned by run {own.run_id}")
+    elif not own.fault:
+        screen.line(f"{own.slug}: no pins (no run of it that passed is on record)")
+    for one in own.contents:
+        _content(screen, one)
+    behind = len(found.chain.steps) - 1
+    if behind:
+        screen.line(f"It rests on {count_of(behind, 'step')}.")
+    if found.chain.breaks:
+        screen.line(f"The chain breaks first at {found.chain.broken_at}:", hang=2)
+    elif behind:
+        screen.line("Everything is as it was pinned, the whole way back.", colour="green")
+    show_breaks(screen, found.chain.breaks)
+
+
+def _counted(contents: Sequence[Pinned]) -> str:
+    roles = [one.role for one in contents]
+    named = {"input": "input", "code": "code file", "output": "output"}
+    there = [count_of(roles.count(role), noun) for role, noun in named.items() if role in roles]
+    return ", ".join(there) or "nothing"
+
+
+def _content(screen: Screen, one: Pinned) -> None:
+    made = f", made by {one.maker}" if one.maker else ""
+    about = f"  {one.status:<8}  {one.role:<6}  {one.path}  version {one.version}{made}"
+    screen.line(about, hang=20, colour=COLOURS.get(one.status, "yellow"))
+
+
+def show_breaks(screen: Screen, breaks: Sequence[Break]) -> None:
+    """Show where a chain does not hold, the first places of many."""
+    for one in breaks[:_MOST_BREAKS]:
+        was, now = (one.pinned.sha256, one.pinned.now) if one.pinned else ("", None)
+        hashes = f" (pinned {was[:12]}, now {now[:12]})" if now else ""
+        screen.line(f"  {one.step}: {one.text}{hashes}", hang=4, colour="yellow")
+    if len(breaks) > _MOST_BREAKS:
+        screen.line(f"  and {len(breaks) - _MOST_BREAKS} more; --json has all of them")
+
+
+VERB = Verb(
+    "pins",
+    example=f"{COMMAND} pins trend",
+    execute=_execute,
+    arguments=_arguments,
+    more="Checks the inputs, code and outputs that the last passed run of the step recorded, and "
+    "those of every step that it rests on. Exits 1 when one of them is modified, missing or "
+    "cannot be read; 0 also when nothing is pinned.",
+)

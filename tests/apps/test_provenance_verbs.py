@@ -77,3 +77,55 @@ def test_a_step_that_is_not_there(made: Made) -> None:
     done = vaibify(made.root, "pins", "nosuch")
     assert (done.code, done.out) == (2, "")
     assert "there is no step 'nosuch'" in done.err
+
+
+def test_lineage_as_text(made: Made) -> None:
+    done = vaibify(made.root, "lineage", "left")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == (
+        "Top (top): verified\n"
+        "  read  data/in.txt, version 1\n"
+        "  ran  top.sh, version 1\n"
+        "  made  top/t.txt, version 1\n"
+        "Left (left): verified\n"
+        "  read  top/t.txt, version 1, made by top\n"
+        "  ran  left.sh, version 1\n"
+        "  made  left/l.txt, version 1\n"
+    )
+    (made.root / "data/in.txt").unlink()
+    done = vaibify(made.root, "lineage")
+    assert done.code == 0  # `pins` is the one that judges
+    assert (
+        done.out.count("\n  ran  ") == 3 and "  read  data/in.txt, version 1, missing\n" in done.out
+    )
+    assert done.out.endswith(
+        "The chain breaks first at top:\n  top: input data/in.txt is missing\n"
+    )
+
+
+def test_lineage_as_json_is_what_the_server_answers(made: Made) -> None:
+    for words, name in ((("lineage", "end"), "end"), (("lineage",), None)):
+        answers = [
+            json.loads(vaibify(made.root, *words, *how).out)
+            for how in (("--json",), ("--format", "json"))
+        ]
+        expected = made.project().lineage(name).to_json()
+        for one in (*answers, expected):
+            assert one["reproducibility"].pop("checked_at")
+        assert answers == [expected, expected]
+
+
+def test_lineage_as_a_picture(made: Made) -> None:
+    done = vaibify(made.root, "lineage", "end", "--format", "svg", env={"LC_ALL": "C"})
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("<svg ") and "<title" in done.out
+    again = vaibify(made.root, "lineage", "end", "--format", "svg")
+    assert again.out == done.out
+    both = vaibify(made.root, "lineage", "--format", "svg", "--json")
+    assert both.code == 2 and "--json asks for JSON" in both.err
+
+
+def test_a_workflow_without_a_step_has_an_empty_lineage(tmp_path: Path) -> None:
+    made = Made.new(tmp_path / "made", [], {"a": ""})
+    assert "has no step yet" in vaibify(made.root, "lineage").out
+    assert vaibify(made.root, "lineage", "--format", "svg").out.startswith("<svg ")

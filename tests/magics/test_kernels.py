@@ -16,7 +16,7 @@ from jupyter_client.manager import start_new_kernel
 
 from tests.apps.front import surroundings
 from tests.kills.checks import living
-from tests.kit import Made
+from tests.kit import CHAIN, CHAIN_FILES, Made
 from tests.magics.kernel import LOAD, new_project, notebook, run
 from vaibify_lab.envelope.environment import NAME, EnvironmentFile
 
@@ -245,3 +245,19 @@ def test_headless_runners_stop_at_a_failing_or_mistaken_cell(tmp_path: Path) -> 
     assert "UsageError: there is no option '--otput' here" in found[1].stderr
     assert "StepFailed: step 'bad' ended with exit status 4" in found[2].stderr
     assert not (made.root / "went-on").exists()
+
+
+def test_pins_and_lineage_in_cells(tmp_path: Path) -> None:
+    made = Made.new(tmp_path / "made", CHAIN, CHAIN_FILES)
+    made.run()
+    lines = ("pins use", "lineage use", "lineage use --format svg")
+    ran = run(made.root, *(f"%vaibify {line}" for line in lines))
+    assert ran.stopped is None
+    assert "Everything is as it was pinned" in ran.text(0)
+    assert "read  out/a.txt, version 1, made by make" in ran.text(1)
+    (picture,) = ran.shown(2)
+    assert picture["image/svg+xml"].startswith("<svg ") and picture["text/plain"] == "[picture]"
+    made.write("data/in.txt", "2\n")
+    broken = run(made.root, "%vaibify pins use")
+    assert "make: input data/in.txt is modified" in broken.text()
+    assert broken.error()[0] == "NotPassed" and "breaks first at make" in broken.error()[1]

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from tests.provenance.test_compare_files import HOSTILE
 from tests.provenance.writers import WRITERS
 from tests.rubbish import spoilt
-from vaibify_lab.ceremony.outputs import compare_outputs
 from vaibify_lab.core.errors import InvalidFile
 from vaibify_lab.engines.local import bubblewrap
 from vaibify_lab.engines.local.python import environment_for
@@ -29,6 +28,7 @@ from vaibify_lab.provenance.apart.host import Apart, Walls
 from vaibify_lab.provenance.compare.files import compare_files
 from vaibify_lab.provenance.compare.noise import Own, Rules
 from vaibify_lab.provenance.compare.verdict import PASSING
+from vaibify_lab.provenance.outputs import compare_outputs
 
 RULES = Rules(own=(Own("host", r"node\d+"),))
 WALLS: tuple[Walls, ...] = ("bubblewrap", "landlock", "none")

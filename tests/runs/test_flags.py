@@ -342,8 +342,41 @@ def test_twice_tells_whether_a_step_is_the_same_twice(tmp_path: Path) -> None:
     assert told["same"] == (True, [])
     assert told["other"] == (False, ["o/o.txt"])
     assert told["names"][0] is False and len(told["names"][1]) == 2, "one gone, one new"
+    verdicts = {
+        one["step"]: [found["verdict"] for found in one["found"]] for one in ran.of("twice")
+    }
+    assert verdicts == {
+        "same": [],
+        "other": ["different"],
+        "names": ["not produced", "new"],
+        "below": [],
+    }
     assert [one["step"] for one in ran.of("stepPass")].count("same") == 2
     assert made.states()["other"][0] == "current", "the second run's outputs are there"
+
+
+def test_twice_names_what_kind_of_thing_differs(tmp_path: Path) -> None:
+    """Each step differs from itself in its own way; none of them passes for deterministic."""
+    steps = [
+        step("Packed", "date +%N | gzip > a/n.gz", out="a/n.gz"),
+        step("Clock", 'echo "made $(date +%FT%T.%N)" > b/log.txt', out="b/log.txt"),
+        step("Near", "n=$(date +%N); echo 1.000000$n > c/n.csv", out="c/n.csv"),
+        step("Keys", "printf '[1,%*s2]' 1$(date +%N | tail -c 4) '' > d/k.json", out="d/k.json"),
+    ]
+    made = Made.new(tmp_path / "p", steps, {})
+    ran = run_here(made, twice=True)
+    assert set(ran.steps.values()) == {"differs"}
+    found = {one["step"]: one["found"][0] for one in ran.of("twice")}
+    assert {slug: one["verdict"] for slug, one in found.items()} == {
+        "packed": "different",
+        "clock": "noise only",
+        "near": "inside tolerance",
+        "keys": "written otherwise",
+    }
+    assert found["clock"]["said"] == "time passed over"
+    assert found["packed"]["said"].endswith("line 1; compression passed over")
+    assert {state[0] for state in made.states().values()} == {"current"}
+    assert not list((made.root / ".vaibify/local/aside").glob("*")), "the first run's are gone"
 
 
 def test_twice_of_a_step_that_fails_the_second_time(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ JOBS: dict[str, dict[str, str]] = {
     "look": {
         "status": "what is verified, what is not, and why",
         "check": "what is wrong before anything runs",
+        "lineage": "what produced what, the whole way back; a picture of it",
         "pins": "what a step's run read and wrote, and whether it is still so",
     },
     "vouch": {

@@ -192,6 +192,9 @@ class Teller:
         else:
             paths = ", ".join(map(str, event.get("differing", ())))
             self._say("✗", "x", f"{slug}: run twice, outputs differ: {paths}", "red")
+            for one in event.get("found", ()):
+                said = f" ({one['said']})" if one.get("said") else ""
+                self.screen.line(f"    {one.get('path')}: {one.get('verdict')}{said}", hang=6)
             self.faults.append(f"step {slug!r} gave different outputs when run twice: {paths}")
 
     def _refused(self, event: Event) -> None:

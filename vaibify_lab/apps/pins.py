@@ -24,7 +24,11 @@ def _execute(given: Namespace, screen: Screen) -> int:
     found = open_project(given).pins(given.step)
     _show(screen, found)
     screen.document(found.to_json())
-    return 1 if found.chain.breaks else 0
+    if not found.chain.breaks:
+        return 0
+    where = found.chain.broken_at
+    screen.failed(f"{COMMAND} pins: {found.chain.status}; the chain breaks first at {where}")
+    return 1
 
 
 def _show(screen: Screen, found: CheckedPins) -> None:

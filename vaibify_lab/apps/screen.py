@@ -112,7 +112,15 @@ class Screen:
     def document(self, value: Any) -> None:
         """Give machines the one answer."""
         if self.as_json:
-            self._write(json.dumps(value, indent=2) + "\n")
+            self.one_document(value)
+
+    def one_document(self, value: Any) -> None:
+        """Give the one answer to whoever asks, because JSON is what was asked for."""
+        self._write(json.dumps(value, indent=2) + "\n")
+
+    def picture(self, svg: str) -> None:
+        """Give a picture as SVG text."""
+        self._write(svg)
 
     def json_line(self, value: Any) -> None:
         """Give machines one line of a stream."""

@@ -9,7 +9,6 @@ from typing import Any
 
 from vaibify_lab.ceremony.copying import Tell, copied, copy_file, watch
 from vaibify_lab.ceremony.notebooks import own_patterns
-from vaibify_lab.ceremony.outputs import Compared, compare_outputs
 from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.core.paths import shown
@@ -17,6 +16,7 @@ from vaibify_lab.envelope import environment
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.provenance.compare.noise import Rules
+from vaibify_lab.provenance.outputs import Compared, compare_outputs
 from vaibify_lab.runs.enveloping import manifested
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.options import RunOptions

@@ -15,7 +15,18 @@ from vaibify_lab.notebooks.step_line import SUBCOMMAND, options
 from vaibify_lab.project import Project
 
 _OF_STEPS = frozenset(
-    {"run", "cite", "pins", "test", "sign-off", "status", "acknowledge", "pause", "resume"}
+    {
+        "run",
+        "cite",
+        "pins",
+        "lineage",
+        "test",
+        "sign-off",
+        "status",
+        "acknowledge",
+        "pause",
+        "resume",
+    }
 )
 _TAKES_PATH = frozenset({"--input", "--output", "--data", "--plot", "--directory", "--repo"})
 

@@ -6,7 +6,8 @@ import codecs
 import io
 import sys
 from collections.abc import Callable
-from typing import TextIO, cast
+from importlib import import_module
+from typing import Any, TextIO, cast
 
 from vaibify_lab.apps.screen import Colour, Screen
 from vaibify_lab.core.paths import shown
@@ -53,6 +54,11 @@ class CellScreen(Screen):
         if kept:
             super().output(kept)
         super().line(text, hang=hang, colour=colour)
+
+    def picture(self, svg: str) -> None:
+        """Show a picture."""
+        display: Any = import_module("IPython.display").display  # typed nowhere
+        display({"text/plain": "[picture]", "image/svg+xml": svg}, raw=True)
 
     def progress(self, text: str) -> None:
         """Show what goes on now, where something can."""

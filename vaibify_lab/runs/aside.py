@@ -42,6 +42,11 @@ class Aside:
         return f"{ASIDE}/{self.run_id}/{self.stem}/{self.slug}"
 
     @property
+    def old(self) -> str:
+        """Where they lie under their own paths."""
+        return f"{self.folder}/old"
+
+    @property
     def leftovers(self) -> str:
         """Where what a failed run wrote is kept, repository path."""
         return f"{LOCAL}/runs/{self.run_id}/leftovers/{self.slug}"
@@ -57,7 +62,7 @@ class Aside:
         value |= {"restores": restores} if restores is not None else {}
         self.tree.write(f"{self.folder}/{_LIST}", jsonio.dumps(value))
         for path in existed:
-            self._move(path, f"{self.folder}/old/{path}")
+            self._move(path, f"{self.old}/{path}")
 
     def put_back(self) -> list[str]:
         """Put the old outputs back; return those of the failed run that were set apart.
@@ -73,15 +78,15 @@ class Aside:
             apart += self._clear_way(path)
             if self.tree.lstat(path) is not None:
                 apart += self._set_apart(path)
-            if self.tree.lstat(f"{self.folder}/old/{path}") is not None:
-                self._move(f"{self.folder}/old/{path}", path)
+            if self.tree.lstat(f"{self.old}/{path}") is not None:
+                self._move(f"{self.old}/{path}", path)
         self.drop()
         return apart
 
     def drop(self) -> None:
         """Forget the old outputs: the new ones are good. The list of them goes last."""
         here = self.tree.root / self.folder
-        delete(here / "old")
+        delete(self.tree.root / self.old)
         delete(here)
 
     def is_settled(self) -> bool:
@@ -161,7 +166,7 @@ class Aside:
     def _is_untouched(self, path: str) -> bool:
         """Tell whether an old output had not been moved yet when the runner died."""
         existed = path in self._listed("existed")
-        return existed and self.tree.lstat(f"{self.folder}/old/{path}") is None
+        return existed and self.tree.lstat(f"{self.old}/{path}") is None
 
 
 def left_aside(tree: Tree) -> Iterator[Aside]:

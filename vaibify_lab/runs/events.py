@@ -26,6 +26,7 @@ _KEYS: dict[str, Kind] = {
     "identical": Flag(),
     "steps": Mapped(_TEXT),
     **dict.fromkeys(("differing", "commands"), Listed(_TEXT)),
+    "found": Listed(Mapped(_TEXT)),
     "engine": Mapped(Anything()),
     "process": Mapped(Anything()),
     "plan": Listed(Shape({"slug": _TEXT, "action": _TEXT}, frozenset({"slug", "action"}))),

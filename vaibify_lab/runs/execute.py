@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
@@ -13,6 +13,7 @@ from vaibify_lab.core import differences
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.facts import FactFault, RunRecord
 from vaibify_lab.core.model import Step
+from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.cache import keep
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.plan import Planned, nested, on_a_terminal
@@ -20,6 +21,7 @@ from vaibify_lab.runs.ready import ReadySteps
 from vaibify_lab.runs.restoring import Restoring
 from vaibify_lab.runs.steprun import StepRun
 from vaibify_lab.runs.testrun import TestRun
+from vaibify_lab.runs.twice import Twice
 from vaibify_lab.runs.writable import writable_folders
 
 StepOutcome = Literal[
@@ -196,23 +198,19 @@ class Scheduler:
 
     def _twice(self, step: Step) -> StepOutcome:
         """Run a step two times, keep the second, and tell whether its outputs were the same."""
+        comparing = Twice(self.context)
         outcome = self._once(step, tests=False)
         first = self._record(step)
         if outcome != "passed" or first is None:
             return outcome
-        outcome = self._once(step, tests=self.context.options.tests)
-        second = self._record(step)
-        if second is None or second.outcome != "passed":
-            return outcome
-        one, two = first.pins.outputs, second.pins.outputs
-        differing = sorted(path for path in {*one, *two} if one.get(path) != two.get(path))
-        self.context.journal.write(
-            "twice", step=step.slug, identical=not differing, differing=differing
-        )
-        return "differs" if differing and outcome == "passed" else outcome
+        look_back = comparing.of(step, first.pins.outputs)
+        outcome = self._once(step, tests=self.context.options.tests, look_back=look_back)
+        return "differs" if comparing.differs and outcome == "passed" else outcome
 
-    def _once(self, step: Step, *, tests: bool) -> StepOutcome:
-        made = StepRun(self.context, step, self._record(step))
+    def _once(
+        self, step: Step, *, tests: bool, look_back: Callable[[Tree], None] | None = None
+    ) -> StepOutcome:
+        made = StepRun(self.context, step, self._record(step), look_back)
         record = made.run()
         write = self.context.journal.write
         if record.outcome != "passed":

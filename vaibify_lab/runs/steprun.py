@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,6 +50,7 @@ class StepRun:
     context: RunContext
     step: Step
     previous: RunRecord | None
+    look_back: Callable[[Tree], None] | None = None  # at the old outputs, once new ones are good
     hidden_writes: int = field(default=0, init=False)
     _attempt: Attempt = field(default_factory=lambda: Attempt(now()), init=False)
     _aside: Aside | None = field(default=None, init=False)
@@ -73,6 +74,8 @@ class StepRun:
         except VaibifyError as error:
             record = self._write_failure(record, error)
         if self._aside is not None:
+            if self.look_back is not None and record.outcome == "passed":
+                self.look_back(Tree(self.context.tree.root / self._aside.old))
             self._aside.drop()
         return record
 

@@ -1,0 +1,1 @@
+"""A lineage as a picture: ``boxes`` (what is shown), ``layout`` (where), ``svg`` (how)."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +14,15 @@ import pytest
 
 from tests.contained.pinned import Image, of, pinned, record
 from tests.kit import CHAIN, CHAIN_FILES, Made, git
+from tests.runs.test_interrupted import dies_at
+from vaibify_lab.files.factstore import FactStore
+from vaibify_lab.files.packs import Member
+from vaibify_lab.files.packstore import PackStore
+from vaibify_lab.runs.aside import Aside, left_aside
 from vaibify_lab.runs.opened import Opened
+from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.pinning import pin_image
+from vaibify_lab.runs.sealed import Stage
 
 EDITED = "tr 1-8 3-9 < data/in.txt > out/a.txt\n"
 TESTED = {**CHAIN[1], "bNoTests": False, "saTestCommands": ["test -s out2/b.txt"]}
@@ -136,6 +146,71 @@ def test_a_branch_and_a_clone_are_spared_what_ran_before(made: Made, tmp_path: P
         assert told(here.events()) == (BOTH, [], ["use"])
         assert outputs(here) == good
         assert {one.run for one in here.steps().values()} == {"current"}
+
+
+@pytest.mark.parametrize(
+    ("place", "method", "kept"),
+    [(Stage, "bring_home", False), (FactStore, "write_record", False), (Aside, "drop", True)],
+)
+def test_a_death_in_the_middle_costs_no_good_output(
+    made: Made, place: type, method: str, kept: bool
+) -> None:
+    good = outputs(made)
+    made.write("out/a.txt", "edited\n")
+    dies_at(made, place, method, RunOptions("workflow.json"))
+    assert (record(made, "make").cached_from is not None) == kept
+    [aside] = left_aside(Opened(made.root, cached=False).tree)
+    assert aside.is_settled() == kept
+    is_there = (made.root / "out/a.txt").exists() and outputs(made) == good
+    assert (made.steps()["make"].run == "current") == is_there
+    events = made.events()
+    assert told(events)[:2] == (([], []) if kept else (["make"], []))
+    assert outputs(made) == good
+    put_back = [one for one in of(events, "note") if "put back" in one["text"]]
+    assert len(put_back) == (0 if kept else 1)
+    assert list(left_aside(Opened(made.root, cached=False).tree)) == []
+
+
+def test_an_entry_that_speaks_of_other_files_or_runs_is_not_believed(
+    made: Made, cache: Path
+) -> None:
+    good = outputs(made)
+    before = record(made, "make").run_id
+    store = PackStore(cache, 10**9)
+    evil = b"#!/bin/sh\n"
+    [name] = [one.name for one in store.entries() if pack_of(store, one.name)[1] == ["out/a.txt"]]
+    about, _ = pack_of(store, name)
+    plain = json.loads(json.dumps(about))
+    other = plain["record"]["pins"]["inputs"] | {"data/in.txt": "0" * 64}
+    strange = [
+        (plain, ".git/hooks/post-commit"),
+        (plain, "out/b.txt"),
+        (plain, "out/a.txt"),  # of another hash than the record has
+        (plain | {"record": plain["record"] | {"pins": other}}, "out/a.txt"),
+        ({}, "out/a.txt"),
+    ]
+    for told_of, path in strange:
+        (made.root / "evil").write_bytes(evil)
+        one = Member(path, hashlib.sha256(evil).hexdigest(), len(evil), 0o777)
+        said = store.keep(name, told_of, [one], lambda _: os.open(made.root / "evil", 0))
+        assert said == ""
+        (made.root / "evil").unlink()
+        (made.root / "out/a.txt").unlink()
+        events = made.events(tests=False)
+        assert told(events)[:2] == ([], ["make"]), (told_of, path)
+        [warned] = [one["text"] for one in of(events, "warning") if one.get("step") == "make"]
+        assert warned.startswith("what the cache held of it was damaged and is dropped: its ")
+        assert outputs(made) == good
+        assert not (made.root / ".git/hooks/post-commit").exists()
+        assert not (made.root / "out/b.txt").exists()
+    assert record(made, "make").run_id != before
+
+
+def pack_of(store: PackStore, name: str) -> tuple[Mapping[str, Any], list[str]]:
+    pack = store.find(name)
+    assert pack is not None
+    with pack:
+        return pack.about, [one.path for one in pack.members]
 
 
 def test_only_a_sealed_entry_serves_a_run_that_is_to_be_sealed(made: Made) -> None:

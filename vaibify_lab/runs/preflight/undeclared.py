@@ -30,12 +30,14 @@ def undeclared_findings(inspection: Inspection, step: Step) -> Iterator[Finding]
     for path, use, place in places:
         if place is None or any(is_within(place, one) for one in known):
             continue
-        if inspection.place(place).kind == "file":
+        makers = [one for one in inspection.producers.of([place]) if one != step.slug]
+        if makers or inspection.place(place).kind == "file":
             known.append(place)
             where = shown(path) if path.endswith(".ipynb") else f"{shown(path)}:{use.line}"
-            text = f"{where} reads {shown(place)!r}, which the step does not declare"
+            made = f", which step {makers[0]!r} makes:" if makers else ", which"
+            text = f"{where} reads {shown(place)!r}{made} {'it ' if makers else ''}is not declared"
             action = "add it to saInputDataFiles, else nobody is told when it changes"
-            yield Finding("warning", "input-undeclared", text, step.slug, place, action)
+            yield Finding("warning", "undeclared-input", text, step.slug, place, action)
 
 
 def _uses(inspection: Inspection, path: str) -> list[FileUse]:

@@ -14,6 +14,7 @@ import pytest
 
 from tests.contained.pinned import Image, of, pinned, record
 from tests.kit import CHAIN, CHAIN_FILES, Made, git
+from tests.runs.here import run_here
 from tests.runs.test_interrupted import dies_at
 from vaibify_lab.files.factstore import FactStore
 from vaibify_lab.files.packs import Member
@@ -36,7 +37,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory, image: Image) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         use_cache(patch, place)
         project = pinned(place / "p", image, [CHAIN[0], TESTED], CHAIN_FILES, bDeterministic=True)
-        assert project.run()["steps"] == dict.fromkeys(BOTH, "passed")
+        assert run(project)[-1]["steps"] == dict.fromkeys(BOTH, "passed")
         project.sign(*BOTH)
     project.commit("results")
     assert [one.green for one in project.steps().values()] == [True, True]
@@ -62,6 +63,11 @@ def use_cache(patch: pytest.MonkeyPatch, place: Path) -> None:
     patch.setenv("VAIBIFY_CACHE_GIGABYTES", "1")
 
 
+def run(made: Made, *steps: str, **options: Any) -> list[dict[str, Any]]:
+    """Run to the end; return every event."""
+    return run_here(made, *steps, **options).events
+
+
 def outputs(made: Made) -> tuple[str, str]:
     return made.read("out/a.txt"), made.read("out2/b.txt")
 
@@ -84,13 +90,13 @@ def test_what_was_edited_and_put_back_is_restored_with_its_sign_off(
     good = outputs(made)
     before = {slug: record(made, slug) for slug in BOTH}
     made.write("make.sh", EDITED)
-    assert told(made.events()) == ([], BOTH, ["use"])
+    assert told(run(made)) == ([], BOTH, ["use"])
     made.write("make.sh", CHAIN_FILES["make.sh"])
     found = made.project().would_reuse(BOTH)  # of use as the input is now, which make will replace
     assert [found[slug].state for slug in BOTH] == ["hit", "hit"]
     assert found["make"].run_id == before["make"].run_id
     assert found["use"].run_id == record(made, "use").run_id
-    events = made.events()
+    events = run(made)
     assert told(events) == (BOTH, [], ["use"])
     assert events[-1]["steps"] == dict.fromkeys(BOTH, "passed")
     assert outputs(made) == good
@@ -108,7 +114,7 @@ def test_what_was_edited_and_put_back_is_restored_with_its_sign_off(
         data = one.read_bytes()
         one.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     (made.root / "out/a.txt").unlink()
-    events = made.events()
+    events = run(made)
     assert told(events)[:2] == ([], ["make"])
     assert outputs(made) == good
     [warned] = [one["text"] for one in of(events, "warning") if one.get("step") == "make"]
@@ -117,33 +123,33 @@ def test_what_was_edited_and_put_back_is_restored_with_its_sign_off(
         "its 'out/a.txt' holds other bytes than were kept"
     )
     (made.root / "out/a.txt").unlink()
-    assert told(made.events())[:2] == (["make"], [])
+    assert told(run(made))[:2] == (["make"], [])
 
 
 def test_what_is_asked_for_is_run_and_its_ancestors_may_be_restored(
     made: Made, cache: Path
 ) -> None:
     (made.root / "out/a.txt").unlink()
-    assert told(made.events("use", tests=False)) == (["make"], ["use"], [])
+    assert told(run(made, "use", tests=False)) == (["make"], ["use"], [])
     kept = {one.name: one.stat().st_mtime_ns for one in packs(cache)}
     (made.root / "out/a.txt").unlink()
-    assert told(made.events(no_cache=True, tests=False))[:2] == ([], ["make"])
+    assert told(run(made, no_cache=True, tests=False))[:2] == ([], ["make"])
     assert {one.name: one.stat().st_mtime_ns for one in packs(cache)} == kept
-    assert told(made.events(mode="all", tests_only=True)) == ([], [], ["use"])
+    assert told(run(made, mode="all", tests_only=True)) == ([], [], ["use"])
 
 
 def test_a_branch_and_a_clone_are_spared_what_ran_before(made: Made, tmp_path: Path) -> None:
     good = outputs(made)
     git(made.root, "switch", "-qc", "longer")
     made.write("data/in.txt", "1\n2\n3\n")
-    assert told(made.events())[:2] == ([], BOTH)
+    assert told(run(made))[:2] == ([], BOTH)
     made.commit("longer")
     git(made.root, "switch", "-q", "main")
     git(made.root, "rm", "-rqf", "out", "out2", ".vaibify/records", ".vaibify/test_markers")
     made.commit("without results")
     clone = made.clone(tmp_path / "q" / "p")
     for here in (made, clone):
-        assert told(here.events()) == (BOTH, [], ["use"])
+        assert told(run(here)) == (BOTH, [], ["use"])
         assert outputs(here) == good
         assert {one.run for one in here.steps().values()} == {"current"}
 
@@ -163,7 +169,7 @@ def test_a_death_in_the_middle_costs_no_good_output(
     assert aside.is_settled() == kept
     is_there = (made.root / "out/a.txt").exists() and outputs(made) == good
     assert (made.steps()["make"].run == "current") == is_there
-    events = made.events()
+    events = run(made)
     assert told(events)[:2] == (([], []) if kept else (["make"], []))
     assert outputs(made) == good
     put_back = [one for one in of(events, "note") if "put back" in one["text"]]
@@ -196,7 +202,7 @@ def test_an_entry_that_speaks_of_other_files_or_runs_is_not_believed(
         assert said == ""
         (made.root / "evil").unlink()
         (made.root / "out/a.txt").unlink()
-        events = made.events(tests=False)
+        events = run(made, tests=False)
         assert told(events)[:2] == ([], ["make"]), (told_of, path)
         [warned] = [one["text"] for one in of(events, "warning") if one.get("step") == "make"]
         assert warned.startswith("what the cache held of it was damaged and is dropped: its ")
@@ -214,10 +220,10 @@ def pack_of(store: PackStore, name: str) -> tuple[Mapping[str, Any], list[str]]:
 
 
 def test_only_a_sealed_entry_serves_a_run_that_is_to_be_sealed(made: Made) -> None:
-    assert told(made.events(sealed=True))[:2] == ([], BOTH)
+    assert told(run(made, sealed=True))[:2] == ([], BOTH)
     for path in ("out/a.txt", "out2/b.txt"):
         (made.root / path).unlink()
-    assert told(made.events(sealed=True))[:2] == (BOTH, [])
+    assert told(run(made, sealed=True))[:2] == (BOTH, [])
     assert [one.sealed for one in made.steps().values()] == [True, True]
 
 
@@ -226,12 +232,12 @@ def test_another_image_is_a_miss_and_a_cache_of_others_is_not_used(
 ) -> None:
     (made.root / "out/a.txt").unlink()
     cache.chmod(0o777)
-    events = made.events()
+    events = run(made)
     assert told(events)[:2] == ([], ["make"])
     assert "can be written by others" in of(events, "warning")[0]["text"]
     cache.chmod(0o755)  # others may only look, which is taken from them
     pin_image(Opened(made.root, cached=False), "trial:2", other.local, other.inside, "pulled")
-    assert told(made.events())[:2] == ([], BOTH)
+    assert told(run(made))[:2] == ([], BOTH)
     assert record(made, "make").image == other.digest
     assert cache.stat().st_mode & 0o777 == 0o700
     assert {one.stat().st_mode & 0o777 for one in packs(cache)} == {0o600}
@@ -257,13 +263,13 @@ def test_folders_come_back_as_they_were_and_what_must_not_be_kept_is_not(
     ]  # fmt: skip
     made = pinned(tmp_path / "p", image, steps, {".gitignore": "*.tmp\n"})
     ended = dict.fromkeys(["many", "more", "quiet", "wide"], "passed") | {"fails": "failed"}
-    assert made.run()["steps"] == ended
+    assert run(made)[-1]["steps"] == ended
     assert len(packs(cache)) == 1
     good = seen(made.root / "many")
     assert len(good) == 5
     (made.root / "many/none").unlink()
     made.write("many/leftover.csv", "old\n")
-    events = made.events()
+    events = run(made)
     assert [one["step"] for one in of(events, "stepCached")] == ["many"]
     assert seen(made.root / "many") == good
     assert os.stat(made.root / "many/d/1").st_nlink == 1

@@ -22,6 +22,7 @@ from vaibify_lab.provenance.versions import Versions
 from vaibify_lab.runs import enveloping, turning
 from vaibify_lab.runs.aside import remove_empty
 from vaibify_lab.runs.belonging import hand_over_local
+from vaibify_lab.runs.cache import cache_of_run
 from vaibify_lab.runs.circumstances import circumstance, cores, processors, protected
 from vaibify_lab.runs.cleaning import clean
 from vaibify_lab.runs.context import Busy, RunContext
@@ -145,6 +146,9 @@ class Runner:
     def _tell(self, text: str) -> None:
         self.journal.write("preparing", text=text)
 
+    def _warn(self, text: str) -> None:
+        self.journal.write("warning", text=text)
+
     def _plan(self, look: Look) -> tuple[Planned, ...]:
         options = self.options
         planned = plan(
@@ -200,6 +204,7 @@ class Runner:
             protected=protected(opened),
             busy=Busy(),
             versions=Versions(opened.records),
+            cache=cache_of_run(self.options, chosen.engine, self._warn),
             stopping=self.stopping,
         )
 

@@ -50,12 +50,13 @@ class Refused(Exception):
 
 @dataclass(slots=True)
 class StepRun:
-    """Runs one step once and writes its record."""
+    """Runs one step once and writes its record, which names not all ``hidden_writes``."""
 
     context: RunContext
     step: Step
     previous: RunRecord | None
     look_back: Callable[[Tree], None] | None = None  # at the old outputs, once new ones are good
+    hidden_writes: int = field(default=0, init=False)
     _attempt: Attempt = field(default_factory=lambda: Attempt(now()), init=False)
     _aside: Aside | None = field(default=None, init=False)
     _stage: sealed.Stage | None = field(default=None, init=False)
@@ -70,6 +71,7 @@ class StepRun:
         """
         clock = time.monotonic()
         verdict = self._verdict()
+        self.hidden_writes = verdict.hidden
         seconds = time.monotonic() - clock
         record = record_of(self.context, self.step, verdict, self._attempt, self.previous, seconds)
         try:

@@ -86,7 +86,7 @@ class TestRun:
             launch = self._launch(commands, state, exchange, hashes, guard.shields())
             context.journal.write("testsStarted", step=step.slug)
             ended, timed_out = launch_and_wait(context, launch, step.slug, step.timeout_seconds)
-            faults, _ = guard.look()
+            faults, _, _ = guard.look()
         found = session.results(commands, exchange, _why_early(ended, timed_out))
         delete(exchange)  # it may hold anything, and no one needs it any more
         found = _doubted(found) if ended.out_of_memory else found

@@ -180,7 +180,7 @@ def test_a_change_of_either_format_is_a_miss(made: Made, monkeypatch: pytest.Mon
     before = described(made)
     for place, name in ((fingerprint, "FINGERPRINT_FORMAT"), (cachekey, "CACHE_FORMAT")):
         with monkeypatch.context() as patch:
-            patch.setattr(place, name, 2)
+            patch.setattr(place, name, getattr(place, name) + 1)
             now = described(made)
         assert name_of(now) != name_of(before)
         assert "format" in next(differences(now, before))

@@ -26,6 +26,7 @@ from vaibify_lab.runs.cache import cache_of_run
 from vaibify_lab.runs.circumstances import circumstance, cores, processors, protected
 from vaibify_lab.runs.cleaning import clean
 from vaibify_lab.runs.context import Busy, RunContext
+from vaibify_lab.runs.determinism import lay_preamble
 from vaibify_lab.runs.engine_choice import Chosen, choose
 from vaibify_lab.runs.execute import Scheduler, watch_stop
 from vaibify_lab.runs.guard import prevents
@@ -127,6 +128,7 @@ class Runner:
         if context.is_sealed() and not prevents(engine, "read"):
             text = "sealed, but here a step can read the rest of the repository by absolute path"
             self.journal.write("warning", text=f"{text}: nothing is proven")
+        lay_preamble(context)
         turning.begin(opened, was_green)
         outcomes = self._walk(context, planned)
         self._envelope(opened, was_green)

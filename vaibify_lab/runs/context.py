@@ -32,6 +32,7 @@ class Circumstance:
     lock: str | None
     image: str | None
     components: Mapping[str, str]
+    locale: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from vaibify_lab.core.paths import shown
 from vaibify_lab.envelope import environment
 from vaibify_lab.envelope.environment import EnvironmentFile, parse_environment
 from vaibify_lab.envelope.host_binaries import capture_host_binaries
-from vaibify_lab.envelope.lock import parse_lock
 from vaibify_lab.envelope.manifest import format_manifest
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.runs.aside import left_aside
@@ -122,6 +121,7 @@ def write_lock(
             where=LOCK,
             action="write one package a line into requirements.in; it may be empty",
         )
+    from vaibify_lab.envelope.lock import parse_lock
     from vaibify_lab.envelope.lock_compile import compile_lock
 
     kept = opened.tree.read(LOCK) if opened.tree.lstat(LOCK) is not None else None

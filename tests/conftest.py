@@ -1,7 +1,8 @@
-"""What every test shares: how hypothesis searches, and that Ctrl-C reaches what tests start."""
+"""What every test shares: how hypothesis searches, Ctrl-C for what tests start, no cache."""
 
 from __future__ import annotations
 
+import os
 import signal
 
 from hypothesis import HealthCheck, settings
@@ -16,6 +17,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("vaibify")
+
+# What one test made must not stand in for what another is to run.
+os.environ["VAIBIFY_CACHE_GIGABYTES"] = "0"
 
 # Whoever starts the tests in the background of a script has them, and all below, ignore it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

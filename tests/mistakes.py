@@ -264,6 +264,14 @@ def old_lock(made: Made) -> Iterator[Scene]:
 
 
 @contextmanager
+def lock_of_none(made: Made) -> Iterator[Scene]:
+    """Make a lock of no packages, and do not declare that there are none."""
+    made.workflow(CHAIN, bNoPythonPackages=False)
+    made.write("requirements.in", "# packages\n")
+    yield Scene(made.root)
+
+
+@contextmanager
 def no_lock(made: Made) -> Iterator[Scene]:
     """Declare packages, and forget the lock."""
     made.workflow(CHAIN, bNoPythonPackages=False)
@@ -455,6 +463,7 @@ SCENES: dict[str, SceneMaker] = {
     "signing an edited result": with_files(out__a_txt="3\n"),
     "every tier skipped": as_it_is,
     "reproduce without an envelope": without("MANIFEST.sha256"),
+    "a lock of nothing": lock_of_none,
     "reproduce without a lock": no_lock,
     "a clone that lacks an output": clone_without_output,
     "uv absent": no_uv,

@@ -139,6 +139,7 @@ def test_a_rerun_compares(made: Made) -> None:
     done = vaibify(made.root, "reproduce", *OFFLINE, "--rerun")
     assert (done.code, done.err) == (0, "")
     assert "[4/4] Re-running workflow ... 3 of 3 outputs identical (local engine, " in done.out
+    assert done.out.splitlines()[-1].startswith("Confirmed: tiers 1, 4. Not checked: 2, 3.")
     made.write("make.sh", "date +%N > out/a.txt\n")
     assert made.run()["outcome"] == "passed"
     made.project().envelope()

@@ -98,7 +98,7 @@ def test_a_good_machine(
     git = subprocess.run(["git", "--version"], capture_output=True, text=True, check=True).stdout
     assert list(found) == [
         *("version", "python", "git", "repository", "identity", "signing", "bash", "uv", "tier"),
-        *("container", "ssh-keygen", "sha256sum", "disk", "cache", "jupyter"),
+        *("container", "ssh-keygen", "sha256sum", "disk", "cache", "outputs", "jupyter"),
     ]
     assert {code: level for code, (level, _) in found.items() if level != "ok"} == {
         "signing": "warning"

@@ -468,7 +468,7 @@ def test_a_module_that_nobody_knows_is_only_a_warning(root: Path) -> None:
             "module-missing",
             "step 'fit': scripts/fit.py:1 imports 'frobnicate', which nothing in "
             "requirements.lock is known to bring; add frobnicate to requirements.in, then: "
-            f"{MAKE_LOCK}",
+            f"{MAKE_LOCK}; a module of your own goes beside what imports it",
         )
     ]
 
@@ -480,7 +480,8 @@ def test_a_module_that_the_starters_python_lacks(root: Path) -> None:
             "error",
             "module-missing",
             f"step 'fit': scripts/fit.py:2 imports 'frobnicate', which this Python does not have; "
-            f"add frobnicate to requirements.in, then: {MAKE_LOCK}",
+            f"add frobnicate to requirements.in, then: {MAKE_LOCK}; "
+            "a module of your own goes beside what imports it",
         ),
         (
             "error",

@@ -25,6 +25,7 @@ JOBS: dict[str, dict[str, str]] = {
         "resume": "let it go on",
         "runs": "list the runs kept on this machine",
         "log": "a run's journal and output",
+        "cache": "what is kept of container runs; empty it",
         "acknowledge": "mark failed and interrupted runs as seen",
     },
     "look": {

@@ -144,6 +144,11 @@ class Teller:
         text = f"{event.get('step')}: passed in {event.get('seconds', 0):.1f} s"
         self._say("✓", "+", f"{text}, {count_of(outputs, 'output')}{same}", "green")
 
+    def _step_cached(self, event: Event) -> None:
+        self._running.pop(str(event.get("step")), None)
+        outputs = count_of(int(event.get("outputs") or 0), "output")
+        self._say("✓", "+", f"{event.get('step')}: {event.get('text')}, {outputs}", "green")
+
     def _step_fail(self, event: Event) -> None:
         slug = str(event.get("step"))
         self._running.pop(slug, None)
@@ -224,6 +229,7 @@ _TELLING: dict[str, Callable[[Teller, Event], None]] = {
     "stepAbandoned": Teller._person,
     "output": Teller._output,
     "stepPass": Teller._step_pass,
+    "stepCached": Teller._step_cached,
     "stepFail": Teller._step_fail,
     "stepBlocked": Teller._step_blocked,
     "stepSkipped": Teller._step_skipped,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from vaibify_lab.apps.screen import Colour, Screen
@@ -14,6 +15,7 @@ from vaibify_lab.core.report import Reason, Rung, StepReport
 if TYPE_CHECKING:
     from vaibify_lab.project.report import Report
     from vaibify_lab.runs.plan import Planned
+    from vaibify_lab.runs.reuse import Reuse
 
 MOST_MISSING = 3
 _RUN_COLOURS: dict[str, Colour] = {
@@ -37,6 +39,7 @@ def show(
     report: Report,
     steps: Sequence[StepReport],
     planned: Sequence[Planned] | None = None,
+    reuse: Mapping[str, Reuse] = MappingProxyType({}),
 ) -> None:
     """Show a report to people.
 
@@ -50,11 +53,13 @@ def show(
         The steps to show.
     planned : sequence of Planned, optional
         What ``run`` would do; then every reason is given, not only the first.
+    reuse : mapping of slug to Reuse, optional
+        What the cache holds for steps that ``run`` would not skip.
     """
     screen.line(f"{report.workflow.name} ({report.workflow.path})", colour="bold")
     screen.line()
     _table(screen, steps)
-    _reasons(screen, steps, planned)
+    _reasons(screen, steps, planned, reuse)
     _notes(screen, steps)
     screen.line()
     for rung in report.levels:
@@ -101,7 +106,10 @@ def _badge(screen: Screen, state: str) -> str:
 
 
 def _reasons(
-    screen: Screen, steps: Sequence[StepReport], planned: Sequence[Planned] | None
+    screen: Screen,
+    steps: Sequence[StepReport],
+    planned: Sequence[Planned] | None,
+    reuse: Mapping[str, Reuse],
 ) -> None:
     plans = {one.slug: one for one in planned or ()}
     everything = planned is not None
@@ -113,6 +121,8 @@ def _reasons(
         texts = [sentence(one) for one in reasons]
         if step.slug in plans:
             texts.insert(0, _would(plans[step.slug]))
+        if step.slug in reuse:
+            texts.insert(1, _would_reuse(reuse[step.slug]))
         more = len(step.reasons) - len(reasons)
         if more:
             texts[-1] += f" (and {more} more: --why)"
@@ -132,6 +142,11 @@ def _would(planned: Planned) -> str:
     if planned.action == "run":
         return f"run would run it: {planned.why}"
     return f"run would run it if it still differs by then: {planned.why}"
+
+
+def _would_reuse(reuse: Reuse) -> str:
+    would = {"hit": "put its outputs back", "miss": "make them anew", "never": "make them anew"}
+    return f"with its inputs as they are, run would {would[reuse.state]}: {reuse.text}"
 
 
 def _notes(screen: Screen, steps: Sequence[StepReport]) -> None:

@@ -50,7 +50,7 @@ def _arguments(parser: Parser) -> None:
     engine_options(parser)
     parser.add_argument("--deterministic", action=flag, help="fix seeds, threads and hash order")
     parser.add_argument(
-        "--no-cache", action=flag, help="use no cached result (local runs never use one)"
+        "--no-cache", action=flag, help="take nothing from the cache, and put nothing there"
     )
     parser.add_argument("--plot-only", action=flag, help="only the plots; data must be as it was")
     parser.add_argument("--sealed", action=flag, help="in a tree with only what is declared")
@@ -107,6 +107,7 @@ def options_of(project: Project, given: Namespace, *, attended: bool = False) ->
         twice=given.twice,
         interactive=attended if given.interactive is None else given.interactive,
         tests=not given.no_tests,
+        no_cache=given.no_cache,
     )
 
 

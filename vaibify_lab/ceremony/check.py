@@ -11,6 +11,7 @@ from vaibify_lab.runs.inspecting import engine_facts, inspect
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.preflight import preflight
+from vaibify_lab.runs.preflight.undeclared import undeclared_findings
 
 
 def check(opened: Opened, look: Look, *, publish: bool = False) -> list[Finding]:
@@ -21,7 +22,10 @@ def check(opened: Opened, look: Look, *, publish: bool = False) -> list[Finding]
     slugs = [step.slug for step in look.workflow.steps]
     options = RunOptions(look.workflow.path)
     facts = engine_facts(opened, options, read_environment(opened))
-    found = preflight(inspect(opened, look, facts, ()), slugs)
+    inspection = inspect(opened, look, facts, ())
+    found = preflight(inspection, slugs)
+    for step in look.workflow.steps:
+        found += undeclared_findings(inspection, step)
     return [*found, *(_of_clone(opened) if publish else ())]
 
 

@@ -15,11 +15,11 @@ from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.core.paths import shown
 from vaibify_lab.core.world import World
 from vaibify_lab.runs.determinism import step_environment
+from vaibify_lab.runs.standing import Standing
 
 # nearest to the researcher first: where a layer drifted, those after it drift along
 LAYERS = ("input", "code", "lock", "image", "system", "machine")
 NONE_FOUND = "none found: the step itself is not deterministic"
-_OWN = frozenset({"VAIBIFY_STEP", "VAIBIFY_SEED", "SOURCE_DATE_EPOCH"})  # told otherwise
 _ABSENT = "not there"
 
 
@@ -48,7 +48,7 @@ def first_layer(found: Iterable[Difference]) -> str | None:
 
 
 def of_step(
-    workflow: Workflow, step: Step, passed: RunRecord, world: World, around: Mapping[str, str]
+    workflow: Workflow, step: Step, passed: RunRecord, world: World, standing: Standing
 ) -> list[Difference]:
     """Return how a step, and what it would stand on, differ from its last passed run.
 
@@ -60,14 +60,21 @@ def of_step(
         The run.
     world : World
         What is here now.
-    around : mapping
-        The components that a run would stand on now.
+    standing : Standing
+        What a run would stand on now.
     """
+    variables = step_environment(
+        step,
+        seed=passed.seed or 0,
+        epoch=passed.source_date_epoch or 0,
+        locale=standing.locale if passed.deterministic else None,
+    )
+    now = components.of_step(standing.components, variables)
     return [
         *_files("input", world.inputs(step), passed.pins.inputs, world),
         *_files("code", world.code.get(step.slug, ()), code_pins(step, passed, world), world),
         *_declared(workflow, step, passed, world),
-        *of_components(passed.components, components.of_step(around, _variables(step, passed))),
+        *of_components(passed.components, now),
     ]
 
 
@@ -148,15 +155,6 @@ def _variables_differ(step: Step, passed: RunRecord) -> Iterator[Difference]:
 
 def _is_component(name: str) -> bool:
     return name in ("LANG", "LD_PRELOAD") or name.startswith("LC_")
-
-
-def _variables(step: Step, passed: RunRecord) -> dict[str, str]:
-    return step_environment(
-        step,
-        seed=passed.seed or 0,
-        epoch=passed.source_date_epoch or 0,
-        deterministic=passed.deterministic,
-    )
 
 
 def _of_drift(one: Drift) -> Difference:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import groupby
@@ -28,6 +28,7 @@ from vaibify_lab.runs.engine_choice import choose
 from vaibify_lab.runs.enveloping import read_environment
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
+from vaibify_lab.runs.standing import Standing
 from vaibify_lab.runs.start import start_run
 
 
@@ -70,7 +71,7 @@ class Replaying:
     accept: Sequence[str]
     person: str
     tell: Tell | None = None
-    _standing: dict[str, Mapping[str, str] | str] = field(default_factory=dict, init=False)
+    _standing: dict[str, Standing | str] = field(default_factory=dict, init=False)
 
     def run(self) -> Replay:
         """Replay; what did not come out bit-identical is kept.
@@ -109,14 +110,14 @@ class Replaying:
         if isinstance(one, StepReplay):
             return one
         run, found = one.run, StepReplay(one.step.slug, one.run.run_id, one.run.env_hash)
-        around = self._around(one.way[3])
-        if isinstance(around, str):
+        standing = self._standing_on(one.way[3])
+        if isinstance(standing, str):
             layer = "image" if run.image else "lock"
             then = run.image or run.lock or components.NONE
-            missing = Difference(layer, layer, then, f"cannot be had: {around}")
+            missing = Difference(layer, layer, then, f"cannot be had: {standing}")
             return replace(found, drift=(missing,))
         world = self.look.world
-        differing = drift.of_step(self.look.workflow, one.step, run, world, around)
+        differing = drift.of_step(self.look.workflow, one.step, run, world, standing)
         accepted = tuple(one for one in differing if one.name in self.accept)
         return replace(
             found,
@@ -124,14 +125,14 @@ class Replaying:
             accepted=accepted,
         )
 
-    def _around(self, kind: str) -> Mapping[str, str] | str:
-        """Return the components that a run on an engine stands on now, or why it cannot be had."""
+    def _standing_on(self, kind: str) -> Standing | str:
+        """Return what a run on an engine stands on now, or why it cannot be had."""
         if kind not in self._standing:
             options = RunOptions(self.look.workflow.path, engine=kind)
             pinned = read_environment(self.opened)
             try:
                 chosen = choose(self.opened, options, pinned, lambda _: None)
-                self._standing[kind] = chosen.standing.components
+                self._standing[kind] = chosen.standing
             except (CannotCheck, ImageRefused, UsageError) as error:
                 self._standing[kind] = error.text
         return self._standing[kind]
@@ -170,6 +171,7 @@ class Replaying:
             deterministic=by_flag,
             sealed=sealed,
             tests=False,
+            no_cache=True,
         )
         return watch(start_run(copy, options, self.person), self.tell).failures
 

@@ -100,6 +100,7 @@ class Reproduction:
             return _not_confirmed(by_state, self.reruns)
         if not by_state["skipped"]:
             return "L3 reproduction confirmed."
+        by_state["passed"] += ["4"] if self.reruns else []
         passed, skipped = ", ".join(by_state["passed"]), ", ".join(by_state["skipped"])
         noun = "tiers" if len(by_state["passed"]) > 1 else "tier"
         return f"Confirmed: {noun} {passed}. Not checked: {skipped}."

@@ -95,7 +95,7 @@ def rerun(
     mode: Mode = "only" if only else "all"
     rules = Rules(workflow.tolerance, own=own_patterns(opened))
     begin = datetime.now(UTC)
-    options = RunOptions(workflow.path, mode, tuple(only), engine="any", tests=False)
+    options = RunOptions(workflow.path, mode, tuple(only), engine="any", tests=False, no_cache=True)
     with copied(opened, lambda copy: fill(opened, workflow, steps, copy)) as copy:
         followed = watch(start_run(copy, options, person), tell)
         made = outputs_of(copy, steps)

@@ -20,6 +20,16 @@ from vaibify_lab.core.references import ROOT
 _CODE = (".py", ".ipy", ".ipynb", ".sh", ".bash", ".r", ".jl", ".pl", ".m", ".awk")
 _PIECE = re.compile(r"[^\s'\"`();<>|&,=]+")
 _HOLDS_TEXT = re.compile(r"['\"`]|<<")  # words inside a word may be commands too
+# What programs read where no word names another: file names, each as it may be written.
+_UNASKED = {
+    **dict.fromkeys(("make", "gmake"), ("GNUmakefile", "makefile", "Makefile")),
+    "snakemake": ("Snakefile", "workflow/Snakefile"),
+    "just": ("justfile", "Justfile"),
+    "ninja": ("build.ninja",),
+    "scons": ("SConstruct",),
+    "doit": ("dodo.py",),
+}
+_NAMES_ANOTHER = re.compile(r"-[A-Za-z]*f$|--(?:file|makefile|snakefile|justfile|sconstruct)\b")
 _NOT_LITERAL = re.compile(r"[$`*?\[\]{}\x00]")
 
 
@@ -81,7 +91,7 @@ class _Reading:
         """Read one simple command; return the directory that the next one starts in."""
         if part.words[:1] in (("cd",), ("pushd",)):
             return _moved(part.words[1:], here)
-        self._mention((*part.words, *part.targets), here)
+        self._mention((*part.words, *part.targets, *_unasked(part.words)), here)
         program = program_of(part.words)
         if program is not None:
             self._program(program, here, text)
@@ -107,6 +117,17 @@ class _Reading:
                 path = _repository_path(piece, here)
                 if path:
                     self.mentioned[path] = None
+
+
+def _unasked(words: tuple[str, ...]) -> Iterator[str]:
+    """Yield the files that a program reads by itself, unless a word names another."""
+    names = _UNASKED.get(words[0], ()) if words else ()
+    if not names or any(_NAMES_ANOTHER.match(one) for one in words[1:]):
+        return
+    if words[0] == "snakemake" and "-s" in words:
+        return
+    place = words[words.index("-C") + 1 :][:1] if "-C" in words else ()
+    yield from (posixpath.join(*place, name) for name in names)
 
 
 def _moved(arguments: tuple[str, ...], here: str | None) -> str | None:

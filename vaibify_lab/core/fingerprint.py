@@ -15,7 +15,7 @@ from vaibify_lab.core import jsonio
 from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.model import Step, Workflow
 
-FINGERPRINT_FORMAT = 1
+FINGERPRINT_FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,8 @@ class Program:
 
 
 _FLAGS = "[bBdEiIOPqRsSuvVx]*"
+_OPTIONS = re.compile(rf"-(?=[^-])({_FLAGS})([cmWX]?)")
+_DEAF = frozenset("IES")
 _FAMILIES = (
     (
         _PYTHON,
@@ -85,9 +87,7 @@ _FAMILIES = (
 
 def program_of(words: Sequence[str]) -> Program | None:
     """Return what a simple command starts, when that stands in the repository or in its text."""
-    index = 0
-    while index < len(words) and _leads_on(words, index):
-        index += 1
+    index = _own_name(words)
     if index == len(words):
         return None
     word = words[index]
@@ -97,6 +97,36 @@ def program_of(words: Sequence[str]) -> Program | None:
     if word in (".", "source") and index + 1 < len(words):
         return Program("file", words[index + 1])
     return Program("file", word) if "/" in word else None
+
+
+def ignores_environment(words: Sequence[str]) -> bool:
+    """Tell whether a simple command starts a Python that heeds no variables or no site.
+
+    That is what ``-I``, ``-E`` and ``-S`` do; what is laid into its path does not run there.
+    """
+    index = _own_name(words)
+    if index == len(words) or not _PYTHON.fullmatch(words[index].rpartition("/")[2]):
+        return False
+    rest = iter(words[index + 1 :])
+    for word in rest:
+        found = _OPTIONS.match(word)
+        if found is None:
+            return False
+        if set(found[1]) & _DEAF:
+            return True
+        if found[2] and found[2] in "cm":
+            return False
+        if found[2] and found.end() == len(word):
+            next(rest, None)  # its value
+    return False
+
+
+def _own_name(words: Sequence[str]) -> int:
+    """Return where a command's own name stands; past the end where it has none."""
+    index = 0
+    while index < len(words) and _leads_on(words, index):
+        index += 1
+    return index
 
 
 def _leads_on(words: Sequence[str], index: int) -> bool:

@@ -64,6 +64,9 @@ class Launch:
     exchange : Path, optional
         A host folder that host and step both write, seen by the step at ``Engine.exchange_root``:
         what test code reports passes through it, as untrusted as the test code.
+    preamble : Path, optional
+        A host folder that the step's Pythons look into first, laid read-only where the engine can
+        do that; seen by the step at ``Engine.preamble_root``.
     log_limit : int
         Bytes kept of each stream; what comes after is read, counted and dropped.
     for_terminals : bool
@@ -83,6 +86,7 @@ class Launch:
     read_only: Mapping[str, Path] = field(default_factory=dict)
     resources: Resources = Resources()
     exchange: Path | None = None
+    preamble: Path | None = None
     log_limit: int = LOG_LIMIT
     for_terminals: bool = False
 
@@ -169,6 +173,9 @@ class Engine(Protocol):
 
     def exchange_root(self, exchange: Path) -> str:
         """Return the absolute path at which a step sees a launch's ``exchange``."""
+
+    def preamble_root(self, preamble: Path) -> str:
+        """Return the absolute path at which a step sees a launch's ``preamble``."""
 
     def launch(self, launch: Launch) -> Handle:
         """Start a step; return at once."""

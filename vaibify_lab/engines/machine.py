@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import re
+import subprocess
 from pathlib import Path
 
 from vaibify_lab.core.components import NONE, UNKNOWN
@@ -50,6 +52,19 @@ def system(*, preloads: bool) -> dict[str, str]:
         "cuda": cuda("".join(map(_text, _CUDA_PLACES))),
         "ld_preload": preload(_text("/etc/ld.so.preload") if preloads else ""),
     }
+
+
+def has_utf8(bash: str) -> bool:
+    """Tell whether programs here know the locale C.UTF-8: bash complains of one it does not."""
+    environment = {"LC_ALL": "C.UTF-8", "PATH": os.defpath}
+    done = subprocess.run(
+        [bash, "-c", ":"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env=environment,
+        check=False,
+    )
+    return not done.stderr
 
 
 def cuda(text: str) -> str:

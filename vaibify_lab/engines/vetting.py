@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def vetted(launch: Launch) -> Launch:
         A name, variable or script that no operating system takes; a used state folder.
     """
     _vet_words(launch)
-    _vet_places(launch.state, launch.exchange)
+    _vet_places(launch.state, filter(None, (launch.exchange, launch.preamble)))
     with Descent(launch.tree) as descent:
         for path in (launch.directory, *launch.writable):
             _vet_folder(descent, path)
@@ -95,9 +96,10 @@ def _vet_words(launch: Launch) -> None:
             raise UsageError(text, where=launch.slug)
 
 
-def _vet_places(state: Path, exchange: Path | None) -> None:
-    if exchange is not None and (exchange.is_symlink() or not exchange.is_dir()):
-        raise UnsafePath("is not a folder that a step can share", where=str(exchange))
+def _vet_places(state: Path, beside: Iterable[Path]) -> None:
+    for one in beside:
+        if one.is_symlink() or not one.is_dir():
+            raise UnsafePath("is not a folder that a step can share", where=str(one))
     if not state.is_dir():
         raise UsageError("is not a folder for a step's state", where=str(state))
     if os.listdir(state):

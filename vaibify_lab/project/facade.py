@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from vaibify_lab.runs.journal import RunFolder
     from vaibify_lab.runs.options import RunOptions
     from vaibify_lab.runs.project_image import ProjectImage
+    from vaibify_lab.runs.reuse import Reuse
     from vaibify_lab.runs.vouching import ToSign
     from vaibify_lab.runs.waiting import Word
 
@@ -371,6 +372,12 @@ class Project:
             or cite_step(self.opened, look, find_step(look.workflow, name).slug, replace=replace)
             for name in wanted
         ]
+
+    def would_reuse(self, slugs: Sequence[str]) -> dict[str, Reuse]:
+        """Return for each step whether a run now would take its outputs from the cache, and why."""
+        from vaibify_lab.runs.reuse import would_reuse
+
+        return would_reuse(self.opened, self.look(), slugs)
 
     def pins(self, name: str) -> CheckedPins:
         """Return what a step's last passed run read and wrote, and whether it is still so.

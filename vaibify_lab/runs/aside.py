@@ -51,11 +51,15 @@ class Aside:
         """Where what a failed run wrote is kept, repository path."""
         return f"{LOCAL}/runs/{self.run_id}/leftovers/{self.slug}"
 
-    def take(self, outputs: Sequence[str]) -> None:
-        """Move every output that exists out of the way; declared folders move whole."""
+    def take(self, outputs: Sequence[str], *, restores: str | None = None) -> None:
+        """Move every output that exists out of the way; declared folders move whole.
+
+        ``restores`` is the run whose outputs and record come in their place, from the cache.
+        """
         bare = outermost(path.rstrip("/") for path in outputs)
         existed = [path for path in bare if self.tree.lstat(path) is not None]
         value = {"outputs": bare, "existed": existed, "record": self._record_digest()}
+        value |= {"restores": restores} if restores is not None else {}
         self.tree.write(f"{self.folder}/{_LIST}", jsonio.dumps(value))
         for path in existed:
             self._move(path, f"{self.old}/{path}")
@@ -91,9 +95,12 @@ class Aside:
         The record must be another than when the outputs were moved: a run may make a step twice.
         """
         record = FactStore(self.tree, self.stem).record(self.slug)
-        mine = isinstance(record, RunRecord) and record.run_id == self.run_id
-        passed = isinstance(record, RunRecord) and record.outcome == "passed"
-        return mine and passed and self._record_digest() != self._content().get("record")
+        if not isinstance(record, RunRecord) or record.outcome != "passed":
+            return False
+        content = self._content()
+        maker = record.cached_from if "restores" in content else record.run_id
+        mine = maker == content.get("restores", self.run_id)
+        return mine and self._record_digest() != content.get("record")
 
     def is_empty(self) -> bool:
         """Tell whether the runner died before it had moved, or noted, anything."""

@@ -22,9 +22,11 @@ from vaibify_lab.provenance.versions import Versions
 from vaibify_lab.runs import enveloping, turning
 from vaibify_lab.runs.aside import remove_empty
 from vaibify_lab.runs.belonging import hand_over_local
+from vaibify_lab.runs.cache import cache_of_run
 from vaibify_lab.runs.circumstances import circumstance, cores, processors, protected
 from vaibify_lab.runs.cleaning import clean
 from vaibify_lab.runs.context import Busy, RunContext
+from vaibify_lab.runs.determinism import lay_preamble
 from vaibify_lab.runs.engine_choice import Chosen, choose
 from vaibify_lab.runs.execute import Scheduler, watch_stop
 from vaibify_lab.runs.guard import prevents
@@ -126,6 +128,7 @@ class Runner:
         if context.is_sealed() and not prevents(engine, "read"):
             text = "sealed, but here a step can read the rest of the repository by absolute path"
             self.journal.write("warning", text=f"{text}: nothing is proven")
+        lay_preamble(context)
         turning.begin(opened, was_green)
         outcomes = self._walk(context, planned)
         self._envelope(opened, was_green)
@@ -142,6 +145,9 @@ class Runner:
 
     def _tell(self, text: str) -> None:
         self.journal.write("preparing", text=text)
+
+    def _warn(self, text: str) -> None:
+        self.journal.write("warning", text=text)
 
     def _plan(self, look: Look) -> tuple[Planned, ...]:
         options = self.options
@@ -198,6 +204,7 @@ class Runner:
             protected=protected(opened),
             busy=Busy(),
             versions=Versions(opened.records),
+            cache=cache_of_run(self.options, chosen.engine, self._warn),
             stopping=self.stopping,
         )
 

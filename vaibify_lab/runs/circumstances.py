@@ -32,6 +32,7 @@ def circumstance(person: str, look: Look, epoch: int, chosen: Chosen) -> Circums
         lock=chosen.lock,
         image=look.world.image,
         components=chosen.standing.components,
+        locale=chosen.standing.locale,
     )
 
 

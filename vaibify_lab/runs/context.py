@@ -12,6 +12,7 @@ from vaibify_lab.engines.base import Engine
 from vaibify_lab.files.factstore import FactStore
 from vaibify_lab.files.git import Repository
 from vaibify_lab.files.gitconfig import GitConfig
+from vaibify_lab.files.packstore import PackStore
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.provenance.versions import Versions
 from vaibify_lab.runs.journal import JournalWriter, RunFolder
@@ -31,6 +32,7 @@ class Circumstance:
     lock: str | None
     image: str | None
     components: Mapping[str, str]
+    locale: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Protected:
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """One run: where, what, with what, told to whom."""
+    """One run: where, what, with what, told to whom. ``cache``: outputs that it may put back."""
 
     tree: Tree
     repository: Repository
@@ -65,6 +67,7 @@ class RunContext:
     protected: Protected
     busy: Busy
     versions: Versions
+    cache: PackStore | None = None
     stopping: threading.Event = field(default_factory=threading.Event)
 
     def is_deterministic(self) -> bool:

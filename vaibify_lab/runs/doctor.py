@@ -21,6 +21,7 @@ from vaibify_lab.engines.local.uvtool import program as uv_program
 from vaibify_lab.files import signing
 from vaibify_lab.files.cachefile import cache_folder
 from vaibify_lab.files.git import Repository
+from vaibify_lab.runs.cache_state import cache_state
 
 OLDEST_GIT = (2, 30)
 LOW_DISK, LITTLE_DISK = 200 * 10**6, 2 * 10**9
@@ -42,7 +43,7 @@ def doctor(root: Path | None = None, *, path: str | None = None) -> list[Finding
     found = [_version(), _python(), git]
     found += _repository(place) if git.level != "error" else []
     found += [_bash(path or search_path(Path(sys.prefix))), _uv(), _tier(), _container()]
-    found += [*_by_hand(), _disk(place), _cache(), _jupyter()]
+    found += [*_by_hand(), _disk(place), _cache(), _outputs(), _jupyter()]
     return found
 
 
@@ -183,6 +184,16 @@ def _cache() -> Finding:
         with suppress(OSError):
             trial.unlink()
     return Finding("ok", "cache", f"cache folder {folder}")
+
+
+def _outputs() -> Finding:
+    """Say what the cache of outputs holds; one that is not to be used costs time alone."""
+    try:
+        return Finding("ok", "outputs", cache_state().text)
+    except VaibifyError as error:
+        where = f"{error.where}: " if error.where else ""
+        text = f"outputs of runs are not cached: {where}{error.text}"
+        return Finding("warning", "outputs", text, action=error.action)
 
 
 def _jupyter() -> Finding:

@@ -106,6 +106,13 @@ def write_lock(
     """Resolve requirements.in (else pyproject.toml) into requirements.lock; return its size.
 
     ``python_version`` is used where vaibify.yml names none; see `compile_lock` for ``allow_build``.
+
+    Raises
+    ------
+    MissingFile
+        There is nothing to make it from.
+    InvalidFile
+        It would list nothing, which no workflow declares: every check would refuse it.
     """
     source = next((one for one in SOURCES if opened.tree.lstat(one) is not None), None)
     if source is None:
@@ -114,6 +121,7 @@ def write_lock(
             where=LOCK,
             action="write one package a line into requirements.in; it may be empty",
         )
+    from vaibify_lab.envelope.lock import parse_lock
     from vaibify_lab.envelope.lock_compile import compile_lock
 
     kept = opened.tree.read(LOCK) if opened.tree.lstat(LOCK) is not None else None
@@ -126,8 +134,16 @@ def write_lock(
         progress=progress,
         allow_build=allow_build,
     )
+    if not parse_lock(data, declared_none=True).packages and not _needs_none(opened):
+        text = "names no package, and a lock of none is refused unless it is declared"
+        action = f"name packages in {source}, or set bNoPythonPackages in the workflow"
+        raise InvalidFile(text, where=source, action=action)
     opened.tree.write(LOCK, data)
     return len(data)
+
+
+def _needs_none(opened: Opened) -> bool:
+    return all(opened.workflow(path).no_python_packages for path in opened.workflow_paths())
 
 
 def write_environment(opened: Opened) -> EnvironmentFile:

@@ -14,9 +14,11 @@ from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.facts import FactFault, RunRecord
 from vaibify_lab.core.model import Step
 from vaibify_lab.files.tree import Tree
+from vaibify_lab.runs.cache import keep
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.plan import Planned, nested, on_a_terminal
 from vaibify_lab.runs.ready import ReadySteps
+from vaibify_lab.runs.restoring import Restoring
 from vaibify_lab.runs.steprun import StepRun
 from vaibify_lab.runs.testrun import TestRun
 from vaibify_lab.runs.twice import Twice
@@ -42,11 +44,13 @@ class Scheduler:
     _ready: ReadySteps = field(init=False)
     _for_persons: ReadySteps = field(init=False)
     _alone: set[str] = field(default_factory=set)  # steps of which the tests alone are run
+    _asked_for: frozenset[str] = field(init=False)
     _running: dict[Future[StepOutcome], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         steps = self.context.workflow.by_slug
         self._waiting = {one.slug: one for one in self.planned}
+        self._asked_for = frozenset(one.slug for one in self.planned if one.asked_for)
         self._folders = {
             one.slug: () if one.is_idle else writable_folders(steps[one.slug])
             for one in self.planned
@@ -186,6 +190,10 @@ class Scheduler:
         options = self.context.options
         if options.twice and not step.interactive:
             return self._twice(step)
+        if step.slug not in self._asked_for and not options.plot_only:
+            restored = Restoring(self.context, step, self._record(step)).run()
+            if restored is not None:
+                return self._tests(step, "passed") if options.tests else "passed"
         return self._once(step, tests=options.tests)
 
     def _twice(self, step: Step) -> StepOutcome:
@@ -202,7 +210,8 @@ class Scheduler:
     def _once(
         self, step: Step, *, tests: bool, look_back: Callable[[Tree], None] | None = None
     ) -> StepOutcome:
-        record = StepRun(self.context, step, self._record(step), look_back).run()
+        made = StepRun(self.context, step, self._record(step), look_back)
+        record = made.run()
         write = self.context.journal.write
         if record.outcome != "passed":
             write(
@@ -214,6 +223,7 @@ class Scheduler:
                 outcome=record.outcome,
             )
             return record.outcome
+        keep(self.context, step, record, made.hidden_writes)
         outputs, same = len(record.pins.outputs), len(record.unchanged_outputs)
         write(
             "stepPass",

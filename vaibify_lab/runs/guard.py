@@ -80,8 +80,8 @@ class Guard:
             beside=beside,
         )
 
-    def look(self) -> tuple[list[Reason], tuple[str, ...]]:
-        """Return every fault, and the files that were written and nobody declares.
+    def look(self) -> tuple[list[Reason], tuple[str, ...], int]:
+        """Return every fault, files that were written and nobody declares, and how many more are.
 
         What was planted is moved out of reach; what is only odd goes into the journal.
         """
@@ -97,7 +97,7 @@ class Guard:
             quiet += written.byte_code
         faults += self._facts()
         named = self._tell(undeclared, quiet)
-        return faults, named
+        return faults, named, len(undeclared) - len(named)
 
     def shields(self) -> dict[str, Path]:
         """Return what of the step's own folders is to be laid read-only: repositories there.

@@ -28,13 +28,17 @@ _DECLARE = "declare it in saInputDataFiles (or saScripts, for code)"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How a run of a step is judged, with everything its record keeps."""
+    """How a run of a step is judged, with everything its record keeps.
+
+    ``hidden`` is how many more undeclared files it wrote than ``undeclared`` names.
+    """
 
     outcome: Outcome
     reason: Reason | None = None
     exit_code: int | None = None
     pins: Pins = field(default_factory=Pins)
     undeclared: tuple[str, ...] = ()
+    hidden: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ class Judge:
 
     def verdict(self) -> Verdict:
         """Return the verdict; the first fault that fits decides, the others go into the journal."""
-        faults, undeclared = self.guard.look()
+        faults, undeclared, hidden = self.guard.look()
         if faults:
             for fault in (*faults[1:], *self._changed()):
                 write = self.context.journal.write
@@ -109,7 +113,7 @@ class Judge:
         for text in self._odd():
             self.context.journal.write("warning", step=self.step.slug, text=text)
         pins = Pins(dict(self.consumed.inputs), dict(self.consumed.code), found)
-        return Verdict("passed", None, 0, pins, undeclared)
+        return Verdict("passed", None, 0, pins, undeclared, hidden)
 
     def _ended(self, outcome: Outcome, reason: Reason, undeclared: tuple[str, ...]) -> Verdict:
         pins = Pins(dict(self.consumed.inputs), dict(self.consumed.code), {})

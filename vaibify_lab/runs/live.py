@@ -29,7 +29,9 @@ _LIVE: dict[str, LiveState] = {
     "waiting": "waiting",
     "paused": "waiting",
 }
-_ENDS = frozenset({"stepPass", "stepFail", "stepBlocked", "stepSkipped", "stepSettled"})
+_ENDS = frozenset(
+    {"stepPass", "stepCached", "stepFail", "stepBlocked", "stepSkipped", "stepSettled"}
+)
 _BEGINS = {
     "stepStarted": "running",
     "testsStarted": "testing",

@@ -19,6 +19,7 @@ class RunOptions:
     ``interactive``: a person is there for the steps that need one. ``tests`` False: steps only.
     ``tests_only``: the tests of the steps selected, alone; ``category`` narrows them.
     ``foretell`` False: notebooks are run as far as they come, whatever their text foretells.
+    ``no_cache``: nothing is taken from the cache, and nothing put there.
     """
 
     workflow: str
@@ -37,6 +38,7 @@ class RunOptions:
     tests_only: bool = False
     category: str | None = None
     foretell: bool = True
+    no_cache: bool = False
 
     @property
     def selection(self) -> Selection:

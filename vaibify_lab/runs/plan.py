@@ -31,12 +31,14 @@ class Planned:
     ``run``: whatever its state. ``if-needed``: decided when its parents have ended, by comparing
     what it would consume with what its last passed run consumed (early cut-off). ``skip``: not.
     ``tests_due``: where it is not run, its tests are, which have not seen the bytes that are there.
+    ``asked_for``: somebody wants to see it run, so that nothing made before stands in for it.
     """
 
     slug: str
     action: Action
     why: str
     tests_due: bool = False
+    asked_for: bool = False
 
     @property
     def is_idle(self) -> bool:
@@ -89,7 +91,8 @@ def plan(
                 raise UsageError(text, where=workflow.path, action=on_a_terminal(slug))
             planned.append(_if_needed(slug, by_slug[slug]))
         elif wanted[slug] == "run":
-            planned.append(Planned(slug, "run", _why_asked(selection, slug)))
+            why = _why_asked(selection, slug)
+            planned.append(Planned(slug, "run", why, asked_for=True))
         elif sealed and not step.interactive and not by_slug[slug].sealed:
             planned.append(Planned(slug, "run", "no sealed run of it is recorded"))
         else:

@@ -22,15 +22,20 @@ if TYPE_CHECKING:
     from vaibify_lab.engines.docker.engine import DockerEngine
     from vaibify_lab.engines.image.inside import Inside
 
+UTF8 = "C.UTF-8"
 PACKAGES = f"{LOCAL}/packages"  # lists of packages, each under the hash of its content
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The components, and the list of packages whose SHA-256 is one of them."""
+    """The components, and the list of packages whose SHA-256 is one of them.
+
+    ``locale`` is what deterministic mode can set: one of UTF-8 where there is one.
+    """
 
     components: Mapping[str, str]
     packages: bytes = b""
+    locale: str = UTF8
 
     def keep(self, tree: Tree) -> None:
         """Keep the list where `kept_packages` finds it."""
@@ -70,6 +75,7 @@ def of_local(engine: LocalEngine) -> Standing:
             **machine.machine(),
         },
         text,
+        UTF8 if machine.has_utf8(engine.bash()) else "C",
     )
 
 
@@ -89,7 +95,8 @@ def of_image(client: APIClient, engine: DockerEngine, digest: str, lock: str | N
     except (CannotCheck, ImageRefused):
         return Standing({**found, **dict.fromkeys(_INSIDE, UNKNOWN)})
     sha256, text = _listed(inside.frozen)
-    return Standing({**found, "packages": sha256, **_said(inside)}, text)
+    locale = UTF8 if inside.has_utf8 else "C"
+    return Standing({**found, "packages": sha256, **_said(inside)}, text, locale)
 
 
 def _said(inside: Inside) -> dict[str, str]:

@@ -24,7 +24,12 @@ from vaibify_lab.runs import plotonly, sealed
 from vaibify_lab.runs.aside import Aside, delete
 from vaibify_lab.runs.bytecode import drop_byte_code
 from vaibify_lab.runs.context import RunContext
-from vaibify_lab.runs.determinism import step_environment
+from vaibify_lab.runs.determinism import (
+    after_preamble,
+    left_to_chance,
+    preamble_of,
+    step_environment,
+)
 from vaibify_lab.runs.guard import Guard, prevents
 from vaibify_lab.runs.journal import now
 from vaibify_lab.runs.judge import Consumption, Judge, Seal, Verdict
@@ -45,12 +50,13 @@ class Refused(Exception):
 
 @dataclass(slots=True)
 class StepRun:
-    """Runs one step once and writes its record."""
+    """Runs one step once and writes its record, which names not all ``hidden_writes``."""
 
     context: RunContext
     step: Step
     previous: RunRecord | None
     look_back: Callable[[Tree], None] | None = None  # at the old outputs, once new ones are good
+    hidden_writes: int = field(default=0, init=False)
     _attempt: Attempt = field(default_factory=lambda: Attempt(now()), init=False)
     _aside: Aside | None = field(default=None, init=False)
     _stage: sealed.Stage | None = field(default=None, init=False)
@@ -65,6 +71,7 @@ class StepRun:
         """
         clock = time.monotonic()
         verdict = self._verdict()
+        self.hidden_writes = verdict.hidden
         seconds = time.monotonic() - clock
         record = record_of(self.context, self.step, verdict, self._attempt, self.previous, seconds)
         try:
@@ -168,6 +175,8 @@ class StepRun:
         )
         launch = self._launch(tree, root, consumed, guard.shields())
         context.journal.write("stepStarted", step=step.slug)
+        for text in left_to_chance(context, step):
+            context.journal.write("warning", step=step.slug, text=text)
         person = Wait(context, step, root) if step.interactive else None
         ended, timed_out = launch_and_wait(context, launch, step.slug, step.timeout_seconds, person)
         seal = Seal(tree, frozenset(held)) if self._stage else None
@@ -209,11 +218,12 @@ class StepRun:
         commands = () if step.interactive else as_run(declared, root, context.cores)
         notebook = None if plots_only or step.interactive else step.notebook
         exchange, first = self._notebook(notebook) if notebook else (None, "")
+        opening = notebooks.script(first) if first else ""
         variables = step_environment(
             step,
             seed=seed_of(context.workflow, step, consumed.inputs),
             epoch=context.around.epoch,
-            deterministic=context.is_deterministic(),
+            locale=context.around.locale if context.is_deterministic() else None,
         )
         self._attempt = dataclasses.replace(
             self._attempt,
@@ -227,13 +237,14 @@ class StepRun:
             tree=tree.root,
             project_name=context.project.name,
             directory=step.directory,
-            script=(notebooks.script(first) if first else "") + bash_script(commands),
+            script=after_preamble(context, opening + bash_script(commands)),
             writable=writable_folders(step),
             environment={**variables, **self._runner(exchange)},
             network=not context.project.network_isolation,
             state=fresh_state(context.folder.step(step.slug)),
             read_only={**(self._stage.laid_in if self._stage else {}), **shields},
             exchange=exchange,
+            preamble=preamble_of(context),
             resources=resources_of(step),
             for_terminals=step.interactive,
         )

@@ -17,7 +17,7 @@ from vaibify_lab.core.report import Reason
 from vaibify_lab.engines.base import Ended, Launch
 from vaibify_lab.runs.aside import delete
 from vaibify_lab.runs.context import RunContext
-from vaibify_lab.runs.determinism import step_environment
+from vaibify_lab.runs.determinism import after_preamble, preamble_of, step_environment
 from vaibify_lab.runs.guard import Guard
 from vaibify_lab.runs.journal import now
 from vaibify_lab.runs.launching import fresh_state, launch_and_wait, resources_of
@@ -86,7 +86,7 @@ class TestRun:
             launch = self._launch(commands, state, exchange, hashes, guard.shields())
             context.journal.write("testsStarted", step=step.slug)
             ended, timed_out = launch_and_wait(context, launch, step.slug, step.timeout_seconds)
-            faults, _ = guard.look()
+            faults, _, _ = guard.look()
         found = session.results(commands, exchange, _why_early(ended, timed_out))
         delete(exchange)  # it may hold anything, and no one needs it any more
         found = _doubted(found) if ended.out_of_memory else found
@@ -116,18 +116,21 @@ class TestRun:
             tree=context.tree.root,
             project_name=context.project.name,
             directory=step.directory,
-            script=session.script(commands, context.engine.exchange_root(exchange)),
+            script=after_preamble(
+                context, session.script(commands, context.engine.exchange_root(exchange))
+            ),
             writable=writable_folders(step),
             environment=step_environment(
                 step,
                 seed=seed_of(context.workflow, step, _of(hashes.inputs, step.inputs)),
                 epoch=context.around.epoch,
-                deterministic=context.is_deterministic(),
+                locale=context.around.locale if context.is_deterministic() else None,
             ),
             network=not context.project.network_isolation,
             state=state,
             read_only=shields,
             exchange=exchange,
+            preamble=preamble_of(context),
             resources=resources_of(step),
         )
 

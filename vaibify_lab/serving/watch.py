@@ -14,6 +14,7 @@ _SECONDS = 0.25
 _STEPS = {
     "stepStarted": "started",
     "stepPass": "passed",
+    "stepCached": "passed",
     "stepFail": "failed",
     "stepBlocked": "blocked",
     "stepSkipped": "skipped",

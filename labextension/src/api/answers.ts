@@ -155,6 +155,32 @@ export interface IStepDetail {
   report: IStep;
 }
 
+export interface IPin {
+  artifact_id: string;
+  version_number: number;
+  content_hash: string;
+  made_by?: string | null;
+}
+
+export interface IPinBreak {
+  analysis_id: string;
+  artifact_id: string | null;
+  status: string;
+  text: string;
+}
+
+/** What a step's last passed run pinned; `checks` are about the pins, then the outputs. */
+export interface IPins {
+  analysis_id: string;
+  pinned_artifacts: IPin[];
+  outputs: IPin[];
+  checks: { artifact_id: string; role: string; status: string }[];
+  upstream: { analysis_id: string; status: string }[];
+  status: string;
+  broken_at: string | null;
+  breaks: IPinBreak[];
+}
+
 export interface IToSign {
   run_id: string;
   hashes: Record<string, string>;

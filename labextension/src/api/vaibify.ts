@@ -62,6 +62,10 @@ export class Api {
     return this.post(of(project, 'steps', slug, 'terminals'), {});
   }
 
+  pins(project: string, slug: string): Promise<answers.IPins> {
+    return this.get(of(project, 'steps', slug, 'pins'));
+  }
+
   signOffs(project: string, slug: string): Promise<answers.ISignOffs> {
     return this.get(of(project, 'steps', slug, 'sign-offs'));
   }

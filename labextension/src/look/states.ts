@@ -19,6 +19,7 @@ export interface IStates {
   readonly upstream: Table;
   readonly rung: Table;
   readonly file: Table;
+  readonly pin: Table;
   readonly git: Table;
   readonly isolation: Table;
   readonly here: Table;
@@ -73,6 +74,13 @@ export function states(trans: TranslationBundle): IStates {
       unreadable: { shape: 'question', tone: 'warn', label: trans.__('unreadable') },
       changing: { shape: 'dots', tone: 'busy', label: trans.__('changing') },
       'lfs-pointer': { shape: 'bang', tone: 'warn', label: trans.__('LFS pointer') }
+    },
+    pin: {
+      verified: { shape: 'tick', tone: 'good', label: trans.__('verified') },
+      modified: { shape: 'bang', tone: 'warn', label: trans.__('modified') },
+      missing: { shape: 'cross', tone: 'bad', label: trans.__('missing') },
+      unknown: { shape: 'question', tone: 'warn', label: trans.__('unknown') },
+      'no-pins': { shape: 'ring', tone: 'quiet', label: trans.__('nothing pinned yet') }
     },
     git: {
       committed: { shape: 'tick', tone: 'good', label: trans.__('committed') },

@@ -25,6 +25,7 @@ const TOLD = new Set([
   'testsStarted',
   'tests',
   'stepPass',
+  'stepCached',
   'stepFail',
   'stepBlocked',
   'stepSkipped',

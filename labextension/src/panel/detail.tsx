@@ -9,6 +9,7 @@ import { brief, visible } from '../look/words';
 import { Attend } from './attend';
 import { Files } from './files';
 import { LastRun } from './lastRun';
+import { Pins } from './pins';
 import { Plots } from './plots';
 import { Reasons } from './remedy';
 import { Rerun, RerunButton } from './rerun';
@@ -70,6 +71,7 @@ function Shown(props: { detail: IStepDetail }): JSX.Element {
       <Files title={trans.__('Outputs')} files={detail.outputs} />
       <Files title={trans.__('Inputs')} files={detail.inputs} />
       <Files title={trans.__('Code')} files={detail.code} />
+      <Pins slug={detail.slug} report={report} />
       <LastRun detail={detail} />
       <Tests detail={detail} />
       <SignOffs slug={detail.slug} report={report} />

@@ -84,6 +84,10 @@ class DockerEngine:
         """Return where a step sees its exchange folder."""
         return mounts.EXCHANGE
 
+    def preamble_root(self, preamble: Path) -> str:
+        """Return where a step sees what its Pythons look into first."""
+        return mounts.PREAMBLE
+
     def examine(self, tree: Path, beside: Path) -> Probe:
         """Find out, once a day and image, what the engine gives to steps of ``tree``.
 
@@ -194,7 +198,10 @@ def _watched(state: Path, watch: Watch) -> DockerHandle:
 
 def _without_links(launch: Launch) -> Launch:
     """Return the request with the host's own paths, as the engine will resolve them."""
-    exchange = None if launch.exchange is None else launch.exchange.resolve()
     return replace(
-        launch, tree=launch.tree.resolve(), state=launch.state.resolve(), exchange=exchange
+        launch,
+        tree=launch.tree.resolve(),
+        state=launch.state.resolve(),
+        exchange=launch.exchange and launch.exchange.resolve(),
+        preamble=launch.preamble and launch.preamble.resolve(),
     )

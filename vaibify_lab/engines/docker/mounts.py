@@ -15,6 +15,7 @@ from vaibify_lab.files.descent import Descent, look
 
 WORKSPACE = "/workspace"
 EXCHANGE = "/vaibify-exchange"
+PREAMBLE = "/vaibify-preamble"
 TEMPORARY = "/tmp"  # noqa: S108  the step's own
 LASTING = "/var/tmp"  # noqa: S108  the step's own
 Identity = tuple[int, int]
@@ -53,6 +54,8 @@ def mounts_of(launch: Launch, scratch: Path) -> tuple[Mount, ...]:
     ]
     if launch.exchange is not None:
         mounts.append(Mount(EXCHANGE, str(launch.exchange), True))
+    if launch.preamble is not None:
+        mounts.append(Mount(PREAMBLE, str(launch.preamble), False))
     return tuple(sorted({one.target: one for one in mounts}.values()))
 
 

@@ -51,6 +51,7 @@ say "$mark" gcc; gcc --version | head -n 1
 say "$mark" libc; getconf GNU_LIBC_VERSION || ldd --version 2>&1 | head -n 1
 say "$mark" locale; printf 'LANG=%s LC_ALL=%s' "$LANG" "$LC_ALL"
 say "$mark" tzdata; head -n 1 /usr/share/zoneinfo/tzdata.zi || cat /usr/share/zoneinfo/+VERSION
+say "$mark" utf8; LC_ALL=C.UTF-8 bash -c : 2>&1 && echo known
 say "$mark" cuda; cat /usr/local/cuda/version.json /usr/local/cuda/version.txt
 say "$mark" preload; printf '%s ' "$LD_PRELOAD"; cat /etc/ld.so.preload
 say "$mark" free; df -Pk /tmp /
@@ -83,6 +84,8 @@ class Inside:
         As the tools say of themselves.
     cuda, preload : str
         CUDA's version, and what is loaded before all other libraries; "none" where nothing is.
+    has_utf8 : bool
+        Its programs know the locale C.UTF-8.
     pip : str or None
         pip's version; None when there is no pip.
     packages : tuple of Package
@@ -102,6 +105,7 @@ class Inside:
     tzdata: str | None = None
     cuda: str = NONE
     preload: str = NONE
+    has_utf8: bool = True
     pip: str | None = None
     packages: tuple[Package, ...] = ()
     frozen: tuple[str, ...] = ()
@@ -151,6 +155,7 @@ def look_inside(client: APIClient, image: str) -> Inside:
         locale=_text(parts, "locale"),
         tzdata=_text(parts, "tzdata"),
         cuda=machine.cuda(parts.get("cuda", "")),
+        has_utf8=parts.get("utf8", "").split() == ["known"],
         preload=machine.preload(parts.get("preload", "")),
         pip=(_text(parts, "pip") or "  ").split(" ")[1] or None,
         packages=packages,

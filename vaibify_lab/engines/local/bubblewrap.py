@@ -20,6 +20,7 @@ from vaibify_lab.engines.local.python import PythonEnvironment
 
 WORKSPACE = "/workspace"
 EXCHANGE = "/vaibify-exchange"
+PREAMBLE = "/vaibify-preamble"
 RELAY = "/vaibify-relay.py"
 NAMESPACES = (
     "--unshare-user",
@@ -126,6 +127,7 @@ def options(
         *_python(python),
         *_project(launch, place),
         *(("--bind", str(launch.exchange), EXCHANGE) if launch.exchange else ()),
+        *(("--ro-bind", str(launch.preamble), PREAMBLE) if launch.preamble else ()),
         *(("--ro-bind", relay.__file__, RELAY) if launch.for_terminals else ()),
         *("--remount-ro", "/", "--clearenv"),
         *(word for item in environment.items() for word in ("--setenv", *item)),

@@ -81,6 +81,10 @@ class LocalEngine:
         """Return where a step sees its exchange folder: the host's path except in bubblewrap."""
         return bubblewrap.EXCHANGE if self.tier == "bwrap" else str(exchange)
 
+    def preamble_root(self, preamble: Path) -> str:
+        """Return where a step sees its preamble: the host's path except in bubblewrap."""
+        return bubblewrap.PREAMBLE if self.tier == "bwrap" else str(preamble)
+
     def launch(self, launch: Launch) -> LocalHandle:
         """Start a step; return once its supervisor is on record.
 
@@ -94,7 +98,7 @@ class LocalEngine:
             The supervisor could not start.
         """
         launch = vetting.vetted(launch)
-        bash = self._bash()
+        bash = self.bash()
         vetting.lay_read_only(launch, by_link=self.tier != "bwrap")
         scratch = scratch_of(launch.state)
         try:
@@ -126,7 +130,14 @@ class LocalEngine:
         """
         return LocalTerminal.open(state, kind, size)
 
-    def _bash(self) -> str:
+    def bash(self) -> str:
+        """Return the bash that steps run in.
+
+        Raises
+        ------
+        ToolMissing
+            There is none.
+        """
         found = shutil.which("bash", path=search_path(self.python.prefix))
         if found is None:
             raise ToolMissing("bash is not installed", action="install bash; steps run in it")

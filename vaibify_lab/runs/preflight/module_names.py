@@ -51,10 +51,11 @@ DIFFERENT: dict[str, tuple[str, ...]] = {
 }
 _SAME = """
     altair astropy bokeh cartopy cfgrib corner cvxpy cython dask dill emcee fiona geopandas h5py
-    healpy httpx iminuit jax jinja2 joblib jupyter keras lightgbm lmfit matplotlib mpmath nbformat
-    networkx nibabel nltk numba numexpr numpy obspy openpyxl pandas patsy plotly polars pooch
-    pyarrow pydantic pymc pyproj pystan pytest rasterio requests rich rpy2 scanpy scipy seaborn
-    shapely spacy statsmodels sympy tabulate tqdm transformers uncertainties xarray xgboost zarr
+    healpy httpx iminuit ipykernel jax jinja2 joblib jupyter keras lightgbm lmfit matplotlib
+    mpmath nbclient nbformat networkx nibabel nltk numba numexpr numpy obspy openpyxl pandas patsy
+    plotly polars pooch pyarrow pydantic pymc pyproj pystan pytest rasterio requests rich rpy2
+    scanpy scipy seaborn shapely spacy statsmodels sympy tabulate tqdm transformers uncertainties
+    xarray xgboost zarr
 """
 SAME = frozenset(_SAME.split())
 

@@ -65,6 +65,8 @@ def missing_module(inspection: Inspection, step: Step, module: str, said: str) -
     elif inspection.lock is not None and not brings:
         level = "warning"
         text = f"{said} {module!r}, which nothing in {NAME} is known to bring"
+    if own is None and not brings and said.endswith(" imports"):
+        action = f"{action}; a module of your own goes beside what imports it"
     yield Finding(level, "module-missing", text, step.slug, None, action)
 
 

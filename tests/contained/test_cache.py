@@ -1,0 +1,202 @@
+"""Outputs put back from the cache, in the real engine: when, whose, and never a wrong byte."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.contained.pinned import Image, of, pinned, record
+from tests.kit import CHAIN, CHAIN_FILES, Made, git
+from vaibify_lab.runs.opened import Opened
+from vaibify_lab.runs.pinning import pin_image
+
+EDITED = "tr 1-8 3-9 < data/in.txt > out/a.txt\n"
+TESTED = {**CHAIN[1], "bNoTests": False, "saTestCommands": ["test -s out2/b.txt"]}
+BOTH = ["make", "use"]
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory, image: Image) -> Path:
+    """Return a folder with a project that ran in a container, signed off, and its cache."""
+    place = tmp_path_factory.mktemp("ran")
+    with pytest.MonkeyPatch.context() as patch:
+        use_cache(patch, place)
+        project = pinned(place / "p", image, [CHAIN[0], TESTED], CHAIN_FILES, bDeterministic=True)
+        assert project.run()["steps"] == dict.fromkeys(BOTH, "passed")
+        project.sign(*BOTH)
+    project.commit("results")
+    assert [one.green for one in project.steps().values()] == [True, True]
+    return place
+
+
+@pytest.fixture
+def made(ran: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
+    """Give a copy of that, with its cache."""
+    shutil.copytree(ran, tmp_path, dirs_exist_ok=True, symlinks=True)
+    use_cache(monkeypatch, tmp_path)
+    return Made(tmp_path / "p")
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    """Return the folder of the test's own cache."""
+    return tmp_path / "cache" / "vaibify_lab" / "outputs"
+
+
+def use_cache(patch: pytest.MonkeyPatch, place: Path) -> None:
+    patch.setenv("XDG_CACHE_HOME", str(place / "cache"))
+    patch.setenv("VAIBIFY_CACHE_GIGABYTES", "1")
+
+
+def outputs(made: Made) -> tuple[str, str]:
+    return made.read("out/a.txt"), made.read("out2/b.txt")
+
+
+def told(events: list[dict[str, Any]]) -> tuple[list[str], list[str], list[str]]:
+    """Return which steps were restored, which ran, and of which the tests ran."""
+    assert events[-1]["outcome"] == "passed", events[-1]
+    kinds = ("stepCached", "stepStarted", "testsStarted")
+    restored, ran, tested = ([one["step"] for one in of(events, kind)] for kind in kinds)
+    return restored, ran, tested
+
+
+def packs(cache: Path) -> list[Path]:
+    return sorted(one for one in cache.iterdir() if not one.name.startswith("."))
+
+
+def test_what_was_edited_and_put_back_is_restored_with_its_sign_off(
+    made: Made, cache: Path
+) -> None:
+    good = outputs(made)
+    before = {slug: record(made, slug) for slug in BOTH}
+    made.write("make.sh", EDITED)
+    assert told(made.events()) == ([], BOTH, ["use"])
+    made.write("make.sh", CHAIN_FILES["make.sh"])
+    found = made.project().would_reuse(BOTH)  # of use as the input is now, which make will replace
+    assert [found[slug].state for slug in BOTH] == ["hit", "hit"]
+    assert found["make"].run_id == before["make"].run_id
+    assert found["use"].run_id == record(made, "use").run_id
+    events = made.events()
+    assert told(events) == (BOTH, [], ["use"])
+    assert events[-1]["steps"] == dict.fromkeys(BOTH, "passed")
+    assert outputs(made) == good
+    for slug, cached in zip(BOTH, of(events, "stepCached"), strict=True):
+        old, now = before[slug], record(made, slug)
+        assert (now.run_id, now.cached_from, now.pins) == (old.run_id, old.run_id, old.pins)
+        assert (now.seconds, now.machine, now.commit) == (old.seconds, old.machine, old.commit)
+        assert cached["text"] == f"cached from run {now.run_id}"
+        report = made.steps()[slug]
+        assert (report.run, report.user, report.green) == ("current", "passed", True)
+        assert f"cached from run {now.run_id}" in [note.text for note in report.notes]
+
+    # what lies in the cache now is spoilt: it is dropped, said, and made anew
+    for one in packs(cache):
+        data = one.read_bytes()
+        one.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    (made.root / "out/a.txt").unlink()
+    events = made.events()
+    assert told(events)[:2] == ([], ["make"])
+    assert outputs(made) == good
+    [warned] = [one["text"] for one in of(events, "warning") if one.get("step") == "make"]
+    assert warned == (
+        "what the cache held of it was damaged and is dropped: "
+        "its 'out/a.txt' holds other bytes than were kept"
+    )
+    (made.root / "out/a.txt").unlink()
+    assert told(made.events())[:2] == (["make"], [])
+
+
+def test_what_is_asked_for_is_run_and_its_ancestors_may_be_restored(
+    made: Made, cache: Path
+) -> None:
+    (made.root / "out/a.txt").unlink()
+    assert told(made.events("use", tests=False)) == (["make"], ["use"], [])
+    kept = {one.name: one.stat().st_mtime_ns for one in packs(cache)}
+    (made.root / "out/a.txt").unlink()
+    assert told(made.events(no_cache=True, tests=False))[:2] == ([], ["make"])
+    assert {one.name: one.stat().st_mtime_ns for one in packs(cache)} == kept
+    assert told(made.events(mode="all", tests_only=True)) == ([], [], ["use"])
+
+
+def test_a_branch_and_a_clone_are_spared_what_ran_before(made: Made, tmp_path: Path) -> None:
+    good = outputs(made)
+    git(made.root, "switch", "-qc", "longer")
+    made.write("data/in.txt", "1\n2\n3\n")
+    assert told(made.events())[:2] == ([], BOTH)
+    made.commit("longer")
+    git(made.root, "switch", "-q", "main")
+    git(made.root, "rm", "-rqf", "out", "out2", ".vaibify/records", ".vaibify/test_markers")
+    made.commit("without results")
+    clone = made.clone(tmp_path / "q" / "p")
+    for here in (made, clone):
+        assert told(here.events()) == (BOTH, [], ["use"])
+        assert outputs(here) == good
+        assert {one.run for one in here.steps().values()} == {"current"}
+
+
+def test_only_a_sealed_entry_serves_a_run_that_is_to_be_sealed(made: Made) -> None:
+    assert told(made.events(sealed=True))[:2] == ([], BOTH)
+    for path in ("out/a.txt", "out2/b.txt"):
+        (made.root / path).unlink()
+    assert told(made.events(sealed=True))[:2] == (BOTH, [])
+    assert [one.sealed for one in made.steps().values()] == [True, True]
+
+
+def test_another_image_is_a_miss_and_a_cache_of_others_is_not_used(
+    made: Made, other: Image, cache: Path
+) -> None:
+    (made.root / "out/a.txt").unlink()
+    cache.chmod(0o777)
+    events = made.events()
+    assert told(events)[:2] == ([], ["make"])
+    assert "can be written by others" in of(events, "warning")[0]["text"]
+    cache.chmod(0o755)  # others may only look, which is taken from them
+    pin_image(Opened(made.root, cached=False), "trial:2", other.local, other.inside, "pulled")
+    assert told(made.events())[:2] == ([], BOTH)
+    assert record(made, "make").image == other.digest
+    assert cache.stat().st_mode & 0o777 == 0o700
+    assert {one.stat().st_mode & 0o777 for one in packs(cache)} == {0o600}
+
+
+def test_folders_come_back_as_they_were_and_what_must_not_be_kept_is_not(
+    tmp_path: Path, image: Image, monkeypatch: pytest.MonkeyPatch, cache: Path
+) -> None:
+    use_cache(monkeypatch, tmp_path)
+    command = "mkdir -p many/d; for i in 1 2 3; do echo $i > many/d/$i; done; : > many/none; "
+    command += "chmod 755 many/d/1; head -c 20000 /dev/zero > many/big"
+    fails = "echo 1 > fails/o.txt; test -e marks || exit 3"
+    steps = [
+        {"sName": name, "saDataCommands": [command], "saDataFiles": [out],
+         "bNoInputData": True, "bNoTests": True, **more}
+        for name, out, command, more in [
+            ("many", "many/", command, {}),
+            ("fails", "fails/o.txt", fails, {}),
+            ("more", "more/o.txt", "echo 1 > more/o.txt; echo 2 > more/beside.txt", {}),
+            ("quiet", "quiet/o.txt", "echo 1 > quiet/o.txt; echo 2 > quiet/x.tmp", {}),
+            ("wide", "wide/o.txt", "echo 1 > wide/o.txt; echo 2 > y.txt", {"bWriteAnywhere": True}),
+        ]
+    ]  # fmt: skip
+    made = pinned(tmp_path / "p", image, steps, {".gitignore": "*.tmp\n"})
+    ended = dict.fromkeys(["many", "more", "quiet", "wide"], "passed") | {"fails": "failed"}
+    assert made.run()["steps"] == ended
+    assert len(packs(cache)) == 1
+    good = seen(made.root / "many")
+    assert len(good) == 5
+    (made.root / "many/none").unlink()
+    made.write("many/leftover.csv", "old\n")
+    events = made.events()
+    assert [one["step"] for one in of(events, "stepCached")] == ["many"]
+    assert seen(made.root / "many") == good
+    assert os.stat(made.root / "many/d/1").st_nlink == 1
+    assert made.steps()["many"].run == "current"
+
+
+def seen(folder: Path) -> dict[str, tuple[bytes, int, int]]:
+    """Return bytes, mode and owner of every file below."""
+    files = [one for one in folder.rglob("*") if one.is_file()]
+    status = {one: one.stat() for one in files}
+    return {one.name: (one.read_bytes(), status[one].st_mode, status[one].st_uid) for one in files}

@@ -1,0 +1,118 @@
+"""Files that a step's code reads and the step does not declare, told by ``check``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.kit import Made
+from tests.notebooks.books import book
+
+STEP = {
+    "sName": "Fit",
+    "sDirectory": "work",
+    "saDataCommands": ["python fit.py"],
+    "saInputDataFiles": ["data/in.csv", "given/"],
+    "saDataFiles": ["work/out.csv"],
+    "bNoTests": True,
+}
+FILES = {"data/in.csv": "1", "given/a.csv": "1", "work/more.csv": "1", "data/else.csv": "1"}
+MAIN = "def main():\n    {}\n\nif __name__ == '__main__':\n    main()\n"
+
+
+def told(made: Made) -> list[tuple[str, str]]:
+    """Return what is said of undeclared inputs, and the files."""
+    found = [one for one in made.project().check() if one.code == "undeclared-input"]
+    assert all((one.level, one.step) == ("warning", "fit") for one in found)
+    return [(one.text, one.path or "") for one in found]
+
+
+@pytest.mark.parametrize(
+    ("code", "path"),
+    [
+        ("open('more.csv')", "work/more.csv"),
+        (MAIN.format("open('more.csv')"), "work/more.csv"),
+        ("import pandas as pd\npd.read_csv('../data/else.csv')", "data/else.csv"),
+        (
+            "from pathlib import Path\nB = Path('..')\n(B / 'data/else.csv').read_text()",
+            "data/else.csv",
+        ),
+        ("import helper", "work/more.csv"),
+    ],
+)
+def test_what_is_read_undeclared(tmp_path: Path, code: str, path: str) -> None:
+    helper = {"work/helper.py": "TABLE = open('more.csv').read()\n"}
+    made = Made.new(tmp_path / "p", [STEP], {**FILES, **helper, "work/fit.py": code})
+    [(text, where)] = told(made)
+    assert where == path
+    assert text.endswith(f"reads {path!r}, which is not declared")
+    declared = [*STEP["saInputDataFiles"], path]
+    made.workflow([{**STEP, "saInputDataFiles": declared}])
+    assert told(made) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open('../data/in.csv')\nopen('../given/a.csv')",
+        "open('out.csv', 'w').write('1')\nopen('out.csv').read()",
+        "open('more.csv', 'w').write('1')\nopen('more.csv').read()",
+        "open('gone.csv')",
+        "open('/etc/hostname')\nopen('../../outside.csv')",
+        "open('fit.py')",
+        "import pandas as pd\npd.read_csv('https://example.org/more.csv')",
+        "import sys\nopen(sys.argv[1])",
+        "def never():\n    open('more.csv')",
+        "this is no Python",
+    ],
+)
+def test_what_is_declared_own_or_not_here(tmp_path: Path, code: str) -> None:
+    made = Made.new(tmp_path / "p", [STEP], {**FILES, "work/fit.py": code})
+    assert told(made) == []
+
+
+def test_what_another_step_makes_is_missed_before_it_is_there(tmp_path: Path) -> None:
+    other = {"sName": "Other", "saDataCommands": ["true"], "saDataFiles": ["data/made.csv"]}
+    code = "import numpy as np\nnp.loadtxt('../data/made.csv')"
+    made = Made.new(tmp_path / "p", [STEP, other], {**FILES, "work/fit.py": code})
+    text = "work/fit.py:2 reads 'data/made.csv', which step 'other' makes: it is not declared"
+    assert told(made) == [(text, "data/made.csv")]
+
+
+@pytest.mark.parametrize(
+    ("command", "more", "path"),
+    [
+        ("cd sub && make -s all", {}, "sub/Makefile"),
+        ("make -j2 -C sub", {}, "sub/Makefile"),
+        ("make -C sub", {"saScripts": ["sub/Makefile"]}, None),
+        ("make -f sub/other.mk -C sub", {"saInputDataFiles": ["sub/other.mk"]}, None),
+        ("make", {}, None),
+        ("echo make -C sub", {}, None),
+        ("snakemake -c1", {}, "Snakefile"),
+    ],
+)
+def test_the_file_that_a_program_reads_unasked(
+    tmp_path: Path, command: str, more: dict[str, list[str]], path: str | None
+) -> None:
+    step = {"sName": "Fit", "saDataCommands": [command], "saDataFiles": ["o"], **more}
+    files = {"sub/Makefile": "all:\n\ttouch ../o\n", "sub/other.mk": "", "Snakefile": ""}
+    made = Made.new(tmp_path / "p", [step], files)
+    assert [where for _, where in told(made)] == ([path] if path else [])
+
+
+def test_a_notebooks_cells_share_their_names(tmp_path: Path) -> None:
+    step = {
+        "sName": "Fit",
+        "sNotebook": "work/n.ipynb",
+        "saOutputFiles": ["work/done.ipynb"],
+        "bNoInputData": True,
+    }
+    cells = book("name = 'more.csv'", "%matplotlib inline\nopen(name)")
+    made = Made.new(tmp_path / "p", [step], {**FILES, "work/n.ipynb": cells})
+    assert told(made) == [
+        (
+            "work/n.ipynb reads 'work/more.csv', which is not declared",
+            "work/more.csv",
+        )
+    ]

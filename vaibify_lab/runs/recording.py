@@ -78,7 +78,7 @@ def record_of(
         env_hash=components.env_hash(stood_on),
         components=stood_on,
         variables=attempt.variables,
-        pins=context.versions.numbered(verdict.pins),
+        pins=verdict.pins,
         unchanged_outputs=_unchanged(verdict.pins, last),
         undeclared_writes=verdict.undeclared,
         seconds=round(seconds, 3),
@@ -89,6 +89,11 @@ def record_of(
         last_passed=None if passed else last,
     )
     return _named(context.workflow, step, record)
+
+
+def with_versions(context: RunContext, record: RunRecord) -> RunRecord:
+    """Return a record that is to be written, with the version numbers of its contents."""
+    return replace(record, pins=context.versions.numbered(record.pins))
 
 
 def _named(workflow: Workflow, step: Step, record: RunRecord) -> RunRecord:

@@ -32,7 +32,7 @@ from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.hostfiles import os_errors
 from vaibify_lab.runs.journal import now
 from vaibify_lab.runs.judge import Consumption, Verdict
-from vaibify_lab.runs.recording import Attempt, record_of
+from vaibify_lab.runs.recording import Attempt, record_of, with_versions
 from vaibify_lab.runs.writable import require_git_apart, writable_folders
 from vaibify_lab.runs.writes import stamps
 
@@ -152,7 +152,7 @@ class Restoring:
         if not _are_all(step, list(outputs)):
             raise Damaged("its files are not the outputs that the step declares")
         return dataclasses.replace(
-            record,
+            with_versions(context, record),  # it may have been made in another repository
             name=step.name,
             cached_from=record.run_id,
             unchanged_outputs=(),

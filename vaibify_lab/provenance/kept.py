@@ -25,6 +25,7 @@ RUNS = ".vaibify/runs"
 FORMAT = FORMATS["kept-run"]
 CONFIGURATION, MANIFEST, REPORT = "configuration.json", "manifest.json", "report.json"
 PACKAGES = "packages.txt"
+_LOCK = "requirements.lock"
 _DIGITS = frozenset("0123456789abcdef")
 _SHORTEST = 6  # digits by which a kept run may be called
 
@@ -79,6 +80,9 @@ class KeptRun:
             "step": self.step,
             "name": self.name,
             "created_at_utc": self.created,
+            "env_hash": self.versions.get("env_hash"),
+            "requirements_lock_path": _LOCK if self.configuration.get("lock") else None,
+            "seed": self.configuration["seed"],
             "configuration": dict(self.configuration),
             "input_fingerprints": {"sha256": dict(self.inputs)},
             "code_fingerprints": {"sha256": dict(self.code)},

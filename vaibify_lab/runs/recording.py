@@ -40,6 +40,20 @@ def record_of(
     seconds: float,
 ) -> RunRecord:
     """Return the record; a run that did not pass keeps the last one that did inside."""
+    return with_versions(
+        context, without_versions(context, step, verdict, attempt, previous, seconds)
+    )
+
+
+def without_versions(
+    context: RunContext,
+    step: Step,
+    verdict: Verdict,
+    attempt: Attempt,
+    previous: RunRecord | None,
+    seconds: float,
+) -> RunRecord:
+    """Return a record that nobody is to write: its contents take no version number."""
     around, reason, engine = context.around, verdict.reason, context.engine
     passed = verdict.outcome == "passed"
     last = previous.passed if previous is not None else None

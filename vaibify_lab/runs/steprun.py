@@ -34,7 +34,7 @@ from vaibify_lab.runs.guard import Guard, prevents
 from vaibify_lab.runs.journal import now
 from vaibify_lab.runs.judge import Consumption, Judge, Seal, Verdict
 from vaibify_lab.runs.launching import fresh_state, launch_and_wait, resources_of
-from vaibify_lab.runs.recording import Attempt, record_of, with_versions
+from vaibify_lab.runs.recording import Attempt, record_of
 from vaibify_lab.runs.waiting import Wait
 from vaibify_lab.runs.writable import make_ready, require_git_apart, writable_folders
 from vaibify_lab.runs.writes import stamps
@@ -73,7 +73,7 @@ class StepRun:
         verdict = self._verdict()
         self.hidden_writes = verdict.hidden
         seconds = time.monotonic() - clock
-        record = self._record(verdict, seconds)
+        record = record_of(self.context, self.step, verdict, self._attempt, self.previous, seconds)
         try:
             self._write(record)
         except VaibifyError as error:
@@ -279,11 +279,6 @@ class StepRun:
             text = f"what it wrote was set apart in {aside.leftovers}"
             self.context.journal.write("note", step=self.step.slug, text=text)
 
-    def _record(self, verdict: Verdict, seconds: float) -> RunRecord:
-        context = self.context
-        record = record_of(context, self.step, verdict, self._attempt, self.previous, seconds)
-        return with_versions(context, record)
-
     def _write(self, record: RunRecord) -> None:
         kept = self.context.facts.write_record(record)
         if kept is not None:
@@ -302,7 +297,7 @@ class StepRun:
             reason = Reason(error.code, text, error.where, error.action)
             code, undeclared = record.exit_code, record.undeclared_writes
             verdict = Verdict("failed", reason, code, undeclared=undeclared)
-            record = self._record(verdict, record.seconds)
+            record = record_of(context, step, verdict, self._attempt, self.previous, record.seconds)
         if isinstance(error, DiskFull):
             delete(context.folder.path / "leftovers" / step.slug)
         self._write(record)

@@ -90,7 +90,7 @@ VERB = Verb(
     example=f"{COMMAND} replay trend\n{COMMAND} replay --all --accept kernel,cpu",
     execute=_execute,
     arguments=_arguments,
-    more="Makes the last passed run of a step, or a run that was kept by cite, again on a copy: with "
+    more="Makes the last passed run of a step, or a run that cite kept, again on a copy, with "
     "the same inputs, code, lock, image, seed and date. Where one of them, or a component of "
     "env_hash, is not as recorded, nothing is run and each difference is named; --accept runs all "
     "the same and compares. Exits 0 only when every output is bit-identical.",

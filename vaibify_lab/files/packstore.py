@@ -21,6 +21,7 @@ from typing import Any
 from vaibify_lab.core import disk
 from vaibify_lab.core.errors import CannotCheck
 from vaibify_lab.files.cachefile import cache_folder
+from vaibify_lab.files.descent import look, names_in
 from vaibify_lab.files.packs import Damaged, Member, Pack, read_pack, write_pack
 
 _NAME = re.compile(r"[0-9a-f]{16,128}")
@@ -144,12 +145,11 @@ class PackStore:
     def entries(self, prefix: str = "") -> list[Entry]:
         """Return the packs whose names begin so, the least recently used first."""
         found = []
-        with os.scandir(self._opened) as listing:
-            for one in listing:
-                if one.name.startswith(prefix) and _NAME.fullmatch(one.name):
-                    with suppress(FileNotFoundError):  # another process was faster
-                        seen = one.stat(follow_symlinks=False)
-                        found.append(Entry(one.name, seen.st_size, seen.st_mtime_ns))
+        for name in names_in(self._opened):
+            if name.startswith(prefix) and _NAME.fullmatch(name):
+                with suppress(FileNotFoundError):  # another process was faster
+                    seen = look(self._opened, name)
+                    found.append(Entry(name, seen.st_size, seen.st_mtime_ns))
         return sorted(found, key=lambda entry: entry.used)
 
     def make_room(self) -> None:
@@ -167,7 +167,7 @@ class PackStore:
         return len(gone), sum(entry.size for entry in gone)
 
     def _sweep(self) -> None:
-        for name in os.listdir(self._opened):
+        for name in names_in(self._opened):
             if not _DRAFT.fullmatch(name):
                 continue
             with suppress(OSError):  # it is being written, or is gone

@@ -251,6 +251,29 @@ def test_date_and_mode_of_the_record_are_in_force_again(tmp_path: Path) -> None:
     assert vaibify(made.root, "replay", "--all").code == 0
 
 
+def test_a_kept_run_is_made_again_by_its_fingerprint(made: Made) -> None:
+    cited = json.loads(vaibify(made.root, "cite", "make", "chance", "--json").out)["cited"]
+    names = [one["run_fingerprint"] for one in cited]
+    manifest = json.loads((made.root / cited[0]["folder"] / "manifest.json").read_text())
+    record = json.loads((made.root / ".vaibify/records/workflow/make.json").read_text())
+    for key in ("env_hash", "seed"):
+        assert manifest[key] == record[key]
+    assert manifest["requirements_lock_path"] is None, "it ran without one"
+    made.write("data/in.txt", "4\n")
+    assert vaibify(made.root, "run", "make", "chance").code == 0
+    done = vaibify(made.root, "replay", names[0][:9])
+    assert (done.code, "input: data/in.txt: then " in done.out) == (1, True), done.out
+    made.write("data/in.txt", "1\n")
+    assert vaibify(made.root, "replay", names[0]).code == 0
+    assert vaibify(made.root, "replay", "make").code == 1, "that run read another input"
+    done = vaibify(made.root, "replay", names[1][:12])
+    assert (done.code, "layer that drifted: none found: " in done.out) == (1, True), done.out
+    text = json.dumps({**manifest, "versions": {**manifest["versions"], "components": {"cpu": 1}}})
+    (made.root / cited[0]["folder"] / "manifest.json").write_text(text)
+    done = vaibify(made.root, "replay", names[0])
+    assert done.code == 2 and "manifest.json: components.cpu: " in done.err, done.err
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

@@ -17,11 +17,14 @@ _STATES = {
     "differs": "differs",
     "drifted": "not run: what it stood on is not to be had",
     "failed": "failed",
+    "impossible": "cannot be made again",
 }
 
 
 def _arguments(parser: Parser) -> None:
-    parser.add_argument("steps", nargs="*", metavar="STEP", help="slug, name or StepNN")
+    parser.add_argument(
+        "steps", nargs="*", metavar="STEP|RUN", help="a step, or a kept run's fingerprint"
+    )
     parser.add_argument("--all", action="store_true", help="every step")
     parser.add_argument(
         "--accept", metavar="COMPONENTS", help="what may differ, with commas: kernel,cpu,driver"
@@ -87,9 +90,9 @@ VERB = Verb(
     example=f"{COMMAND} replay trend\n{COMMAND} replay --all --accept kernel,cpu",
     execute=_execute,
     arguments=_arguments,
-    more="Makes the last passed run of a step again on a copy: the same inputs, code, lock, image, "
-    "seed and date. Where one of them, or a component of env_hash, is not as recorded, nothing "
-    "is run and each difference is named; --accept runs all the same and compares. Exits 0 only "
-    "when every output is bit-identical.",
+    more="Makes the last passed run of a step, or a run that cite kept, again on a copy, with "
+    "the same inputs, code, lock, image, seed and date. Where one of them, or a component of "
+    "env_hash, is not as recorded, nothing is run and each difference is named; --accept runs all "
+    "the same and compares. Exits 0 only when every output is bit-identical.",
     leaves="nothing of the project was changed",
 )

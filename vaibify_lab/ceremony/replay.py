@@ -23,6 +23,7 @@ from vaibify_lab.core.observed import FileState
 from vaibify_lab.envelope import environment
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.provenance.compare.noise import Rules
+from vaibify_lab.provenance.kept import as_record, find_kept
 from vaibify_lab.provenance.outputs import Compared, compare_outputs
 from vaibify_lab.runs.engine_choice import choose
 from vaibify_lab.runs.enveloping import read_environment
@@ -56,8 +57,8 @@ class Replaying:
     opened : Opened
     look : Look
         The workflow as it is now.
-    slugs : sequence of str
-        The steps; none: all.
+    names : sequence of str
+        Steps, by slug, or kept runs, by the beginning of their fingerprints; none: all steps.
     accept : sequence of str
         Components that may differ.
     person : str
@@ -67,10 +68,11 @@ class Replaying:
 
     opened: Opened
     look: Look
-    slugs: Sequence[str]
+    names: Sequence[str]
     accept: Sequence[str]
     person: str
     tell: Tell | None = None
+    _kept: dict[str, RunRecord] = field(default_factory=dict, init=False)
     _standing: dict[str, Standing | str] = field(default_factory=dict, init=False)
 
     def run(self) -> Replay:
@@ -86,7 +88,7 @@ class Replaying:
             known = ", ".join(components.LAYERS)
             raise UsageError(f"there is no component {unknown[0]!r}", action=f"one of: {known}")
         workflow = self.look.workflow
-        wanted = self.slugs or [step.slug for step in workflow.steps]
+        wanted = [self._slug(name) for name in self.names] or list(workflow.by_slug)
         steps = [workflow.by_slug[slug] for slug in workflow_order(workflow) if slug in wanted]
         refusal = refusal_of(steps)
         if refusal:
@@ -97,9 +99,30 @@ class Replaying:
             return keep(self.opened.tree, Replay(tuple(before)))
         return self._made([one for one in captured if isinstance(one, _Captured)], before)
 
+    def _slug(self, name: str) -> str:
+        """Return the slug of a step; of a kept run, which is then the one that is made again.
+
+        Raises
+        ------
+        UsageError
+            The kept run is of no step of this workflow.
+        """
+        workflow = self.look.workflow
+        kept = find_kept(self.opened.tree, name) if name not in workflow.by_slug else None
+        if kept is None:
+            return name
+        if kept.workflow != workflow.path or kept.step not in workflow.by_slug:
+            text = f"the run {name!r} is of step {kept.step!r} of {kept.workflow}, not here now"
+            raise UsageError(text, action="name its workflow with --workflow")
+        run = as_record(kept)
+        by_flag = run.deterministic and not workflow.deterministic
+        self._kept[kept.step] = replace(run, deterministic_by_flag=by_flag)
+        return kept.step
+
     def _captured(self, step: Step) -> _Captured | StepReplay:
         record = self.look.facts.records.get(step.slug)
         run = record.passed if isinstance(record, RunRecord) else None
+        run = self._kept.get(step.slug, run)
         why = _why_not(run)
         return (
             StepReplay(step.slug, problems=(why,)) if run is None or why else _Captured(step, run)

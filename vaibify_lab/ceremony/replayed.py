@@ -60,7 +60,9 @@ class StepReplay:
             return "identical"
         if self.outputs and not self.problems:
             return "equal" if all(one.passes for one in self.outputs) else "differs"
-        return "drifted" if self.drift else "failed"
+        if self.drift:
+            return "drifted"
+        return "failed" if self.env_hash_now or not self.problems else "impossible"
 
     @property
     def layer(self) -> str | None:

@@ -416,6 +416,7 @@ class Project:
     ) -> Replay:
         """Make the last passed runs of steps (all, without names) again on a copy, and compare.
 
+        A name may also be the fingerprint of a kept run, or the beginning of one.
         ``accept`` names components that may differ from those recorded.
 
         Raises
@@ -423,6 +424,8 @@ class Project:
         UnknownStep, UsageError
         """
         from vaibify_lab.ceremony.replay import Replaying
+        from vaibify_lab.provenance.kept import find_kept
 
-        slugs = [self.step(name).slug for name in names]
-        return Replaying(self.opened, self.look(), slugs, accept, self.person(), tell).run()
+        tree = self.opened.tree
+        wanted = [name if find_kept(tree, name) else self.step(name).slug for name in names]
+        return Replaying(self.opened, self.look(), wanted, accept, self.person(), tell).run()

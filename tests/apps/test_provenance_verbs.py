@@ -42,6 +42,7 @@ def test_pins_that_hold_and_pins_that_do_not(made: Made) -> None:
     )
     assert "  left: code left.sh is modified (pinned" in done.out
     assert "  right: output right/r.txt is missing\n" in done.out
+    assert done.out.endswith("\nWhat mends it: jupyter vaibify status top --why\n")
     assert "  missing   input   right/r.txt  version 1, made by right\n" in done.out
     answer = json.loads(vaibify(made.root, "pins", "end", "--json").out)
     assert answer == made.project().pins("end").to_json() | {"checked_at": answer["checked_at"]}

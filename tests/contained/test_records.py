@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -174,15 +175,21 @@ def test_files_belong_to_the_repositorys_owner(tmp_path: Path, image: Image) -> 
     subprocess.run(["chown", "-R", "1500:1500", str(made.root)], check=True)
     trust = tmp_path / "gitconfig"
     trust.write_text(f"[safe]\n\tdirectory = {made.root}\n")
-    done = vaibify(made.root, "run", "--json", env={"GIT_CONFIG_GLOBAL": str(trust)})
-    assert (done.code, done.err) == (0, ""), done.out
-    assert json.loads(done.out.splitlines()[-1])["steps"] == {"own": "passed"}
-    assert made.read("o/who.txt") == "1500\n"
-    owners = {one: (one.lstat().st_uid, one.lstat().st_gid) for one in made.root.rglob("o*/**/*")}
-    assert {"a.txt", "who.txt", "deep"} <= {one.name for one in owners}
-    foreign = [
-        str(one.relative_to(made.root))
-        for one in made.root.rglob("*")
-        if one.lstat().st_uid != 1500 and ".git" not in one.relative_to(made.root).parts
-    ]
-    assert foreign == []
+    env = {"GIT_CONFIG_GLOBAL": str(trust), "VAIBIFY_CACHE_GIGABYTES": "1"}
+    env["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+    for how in ("stepPass", "stepCached"):
+        done = vaibify(made.root, "run", "--json", env=env)
+        assert (done.code, done.err) == (0, ""), done.out
+        events = [json.loads(line) for line in done.out.splitlines()]
+        assert events[-1]["steps"] == {"own": "passed"}
+        assert [one["step"] for one in of(events, how)] == ["own"]
+        assert made.read("o/who.txt") == "1500\n"
+        names = {one.name for one in (made.root / "o").rglob("*")}
+        assert names == {"a.txt", "who.txt", "mask.txt", "deep"}
+        foreign = [
+            str(one.relative_to(made.root))
+            for one in made.root.rglob("*")
+            if one.lstat().st_uid != 1500 and ".git" not in one.relative_to(made.root).parts
+        ]
+        assert foreign == []
+        shutil.rmtree(made.root / "o")

@@ -56,6 +56,14 @@ def test_after_a_merge_two_contents_share_a_number_and_one_may_have_two() -> Non
         assert [versions.of("z", one) for one in (C, D)] == [3, 4]
 
 
+def test_a_record_that_comes_back_keeps_its_numbers_where_they_are_free() -> None:
+    """From the cache: of this repository before, or of another one."""
+    back = Pins({"x": A, "y": A}, {}, {"z": A}, {"y": 2, "z": 5})
+    versions = Versions(lambda: [record(Pins({"x": B, "y": B, "z": A}, versions={"y": 2}))])
+    assert versions.numbered(back).versions == {"x": 2, "y": 3}
+    assert Versions(list).numbered(back).versions == back.versions
+
+
 def test_a_number_that_somebody_wrote_does_not_make_a_record_that_nobody_can_read() -> None:
     high = {"x": LARGEST_VERSION}
     versions = Versions(lambda: [record(Pins({"x": A}, versions=high))])

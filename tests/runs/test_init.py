@@ -40,7 +40,7 @@ def begin(root: Path, name: str | None = None) -> Initialised:
 def test_a_new_repository_becomes_a_project(root: Path) -> None:
     assert begin(root) == Initialised(ALL, (), {})
     assert (root / ".vaibify/.gitignore").read_bytes() == b"local/\n"
-    assert (root / ".gitattributes").read_bytes() == b"MANIFEST.sha256 -text\n"
+    assert (root / ".gitattributes").read_bytes() == b"* -text\n"
     workflow = parse((root / "workflow.json").read_bytes(), "workflow.json")
     assert (workflow.name, workflow.steps, workflow.warnings) == ("my-analysis", (), ())
     project = read_project_file(Tree(root))
@@ -66,6 +66,13 @@ def test_nothing_that_is_there_is_overwritten(root: Path) -> None:
     done = begin(root)
     assert done == Initialised((".vaibify/.gitignore", ".gitattributes"), ALL[:4], {})
     assert {path: (root / path).read_bytes() for path in mine} == mine
+
+
+def test_files_that_git_holds_keep_their_conversion(root: Path) -> None:
+    (root / "old.csv").write_bytes(b"a\r\n")
+    subprocess.run(["git", "-C", root, "add", "old.csv"], check=True)
+    begin(root)
+    assert (root / ".gitattributes").read_bytes() == b"MANIFEST.sha256 -text\n"
 
 
 def test_a_second_time_nothing_is_written(root: Path) -> None:

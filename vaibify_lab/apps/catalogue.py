@@ -41,6 +41,7 @@ JOBS: dict[str, dict[str, str]] = {
     },
     "confirm": {
         "reproduce": "confirm the project as a stranger would",
+        "replay": "make a recorded run again, bit by bit, or name what drifted",
         "notebook": "run a notebook; compare its stored outputs with fresh ones",
     },
 }

@@ -130,6 +130,12 @@ def confirm(
     found = project.reproduce(asked, telling)
     screen.line()
     screen.line(found.summary, hang=3, colour="green" if found.confirmed else "red")
+    unchecked = [one.tier for one in found.tiers if one.state == "not-checkable"]
+    if unchecked:
+        words = " ".join(f"--skip-tier {number}" for number in sorted({*skip, *unchecked}))
+        screen.line(
+            f"To leave out what cannot be checked here: {COMMAND} reproduce {words}", hang=3
+        )
     return found
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from vaibify_lab.ceremony.damaged import damaged
 from vaibify_lab.ceremony.publishable import publish_findings
 from vaibify_lab.ceremony.recorded import not_as_recorded
 from vaibify_lab.ceremony.standing import to_be_committed
 from vaibify_lab.core.finding import Finding
+from vaibify_lab.envelope import environment
 from vaibify_lab.runs.enveloping import manifested, read_environment
 from vaibify_lab.runs.inspecting import engine_facts, inspect
 from vaibify_lab.runs.opened import Look, Opened
@@ -21,9 +23,11 @@ def check(opened: Opened, look: Look, *, publish: bool = False) -> list[Finding]
     """
     slugs = [step.slug for step in look.workflow.steps]
     options = RunOptions(look.workflow.path)
-    facts = engine_facts(opened, options, read_environment(opened))
+    wrong = list(damaged(opened, look))
+    is_read = all(one.path != environment.NAME for one in wrong)
+    facts = engine_facts(opened, options, read_environment(opened) if is_read else None)
     inspection = inspect(opened, look, facts, ())
-    found = preflight(inspection, slugs)
+    found = [*wrong, *preflight(inspection, slugs)]
     for step in look.workflow.steps:
         found += undeclared_findings(inspection, step)
     return [*found, *(_of_clone(opened) if publish else ())]

@@ -52,7 +52,7 @@ def check_image_file(
     try:
         environment = parse_environment(data)
     except InvalidFile as error:
-        action = error.action or (PUSH if "sRegistryDigest" in error.text else None)
+        action = PUSH if "sRegistryDigest" in error.text else error.action
         text = f"malformed, {error.text}"
         found = (problem(error.code, f"{text}; {action}" if action else text, NAME),)
         line = f"FAILED, {NAME} is malformed"

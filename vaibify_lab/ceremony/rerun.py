@@ -87,7 +87,7 @@ def rerun(
     are run (all, or those named by slug in ``only``); hashes of these are taken before.
     """
     steps = [step for step in workflow.steps if step.slug in only] or list(workflow.steps)
-    refusal = _refusal(steps)
+    refusal = refusal_of(steps)
     if refusal:
         return Rerun((), (refusal,), "nothing was run")
     outputs = [path for step in steps for path in opened.observer.expand(step.outputs)]
@@ -96,9 +96,9 @@ def rerun(
     rules = Rules(workflow.tolerance, own=own_patterns(opened))
     begin = datetime.now(UTC)
     options = RunOptions(workflow.path, mode, tuple(only), engine="any", tests=False, no_cache=True)
-    with copied(opened, lambda copy: _fill(opened, workflow, steps, copy)) as copy:
+    with copied(opened, lambda copy: fill(opened, workflow, steps, copy)) as copy:
         followed = watch(start_run(copy, options, person), tell)
-        made = _outputs_of(copy, steps)
+        made = outputs_of(copy, steps)
         rules = replace(rules, ran=(begin, datetime.now(UTC)))
         compared = compare_outputs(opened.tree, before, copy, made, rules)
     problems = (*changed, *followed.failures)
@@ -106,7 +106,8 @@ def rerun(
     return Rerun(compared, problems, engine, workflow.deterministic, contained)
 
 
-def _refusal(steps: Sequence[Step]) -> str:
+def refusal_of(steps: Sequence[Step]) -> str:
+    """Say why steps cannot be run again by themselves; "" when they can."""
     if not steps:
         return "the workflow has no step"
     for step in steps:
@@ -131,7 +132,8 @@ def changed_since_pinned(opened: Opened, workflow: Workflow) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _fill(opened: Opened, workflow: Workflow, steps: Sequence[Step], copy: Tree) -> None:
+def fill(opened: Opened, workflow: Workflow, steps: Sequence[Step], copy: Tree) -> None:
+    """Copy what is tracked or manifested, without facts, and without outputs of these steps."""
     outputs = [path for step in steps for path in step.outputs]
     index = opened.repository.snapshot().index
     tracked = [path for path, (mode, _) in index.items() if mode.startswith("10")]
@@ -145,7 +147,8 @@ def _fill(opened: Opened, workflow: Workflow, steps: Sequence[Step], copy: Tree)
         copy_file(opened.tree, path, copy, seen.st_mode & 0o777)
 
 
-def _outputs_of(copy: Tree, steps: Sequence[Step]) -> list[str]:
+def outputs_of(copy: Tree, steps: Sequence[Step]) -> list[str]:
+    """Return the outputs that steps have there, declared folders as the files below them."""
     found: list[str] = []
     for step in steps:
         for path in step.outputs:

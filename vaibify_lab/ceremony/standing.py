@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+import dataclasses
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.levels import Envelope
 from vaibify_lab.core.model import Workflow
 from vaibify_lab.core.observed import CloneProblem
+from vaibify_lab.envelope.environment import NAME as ENVIRONMENT
 from vaibify_lab.envelope.environment import EnvironmentFile
 from vaibify_lab.envelope.lock import parse_lock
 from vaibify_lab.envelope.manifest import Manifest
@@ -20,18 +22,20 @@ def standing(opened: Opened, workflows: Sequence[Workflow], look: Look) -> Envel
     """Return the state of the envelope at a look; nothing that was looked at is looked at again."""
     covered, fault = _covered(opened, workflows, look)
     listed, manifest_fault = _listed(opened)
-    differing = _differing(opened, listed, look)
-    environment, environment_fault = _environment(opened)
+    gone, differing = _differing(opened, listed, look)
+    environment, unread = _environment(opened)
     problems, git_fault = _clone_problems(opened, workflows, covered, look)
     return Envelope(
         manifest_present=opened.tree.lstat(MANIFEST) is not None,
         manifest_fault=manifest_fault or fault,
         manifest_missing=opened.memory.of(_not_among, covered, listed),
+        manifest_gone=gone,
         manifest_differing=differing,
         lock_present=opened.tree.lstat(LOCK) is not None,
         lock_faults=lock_faults(opened, all(one.no_python_packages for one in workflows)),
         environment_present=environment is not None,
-        environment_fault=environment_fault,
+        environment_fault=unread.text if unread else "",
+        environment_action=(unread.action if unread else None) or "",
         image=environment.config_digest if environment else None,
         registry=environment.registry_digest if environment else None,
         platform=environment.platform if environment else None,
@@ -88,27 +92,33 @@ def _not_among(paths: Sequence[str], known: Container[str]) -> tuple[str, ...]:
     return tuple(path for path in paths if path not in known)
 
 
-def _differing(opened: Opened, listed: dict[str, str], look: Look) -> tuple[str, ...]:
+def _differing(
+    opened: Opened, listed: dict[str, str], look: Look
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     seen = look.world.files
     others = opened.cache.observe(opened.memory.of(_not_among, tuple(listed), seen))
     return opened.memory.of(_unlike, listed, seen, others)
 
 
-def _unlike(listed: dict[str, str], seen: States, others: States) -> tuple[str, ...]:
-    """Return the listed files that are not, or not as listed, among those seen."""
-    found = []
+def _unlike(
+    listed: dict[str, str], seen: States, others: States
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the listed files that are not there, and those that are not as listed."""
+    gone, differing = [], []
     for path, sha256 in listed.items():
         state = seen[path] if path in seen else others[path]
-        if state.kind != "file" or state.sha256 != sha256:
-            found.append(path)
-    return tuple(found)
+        if state.kind == "missing":
+            gone.append(path)
+        elif state.kind != "file" or state.sha256 != sha256:
+            differing.append(path)
+    return tuple(gone), tuple(differing)
 
 
-def _environment(opened: Opened) -> tuple[EnvironmentFile | None, str]:
+def _environment(opened: Opened) -> tuple[EnvironmentFile | None, VaibifyError | None]:
     try:
-        return read_environment(opened), ""
+        return read_environment(opened), None
     except VaibifyError as error:
-        return None, str(error)
+        return None, error
 
 
 def to_be_committed(
@@ -129,13 +139,24 @@ def _clone_problems(
     opened: Opened, workflows: Sequence[Workflow], covered: Sequence[str], look: Look
 ) -> tuple[tuple[CloneProblem, ...] | None, str]:
     paths, seen = to_be_committed(opened, workflows, covered), look.blobs
+    damaged = {one.path for one in look.facts.faults()}
+    damaged |= {ENVIRONMENT} if look.world.environment_fault else set()
     try:
         object_format = opened.repository.snapshot().object_format
         unseen = opened.memory.of(_not_among, paths, seen, name="blobs")
         others = opened.cache.blob_ids(unseen, object_format)
-        return tuple(opened.clones.problems(opened.memory.of(_among, paths, seen, others))), ""
+        problems = opened.clones.problems(opened.memory.of(_among, paths, seen, others))
+        return tuple(_without_adding(problems, damaged)), ""
     except VaibifyError as error:
         return None, str(error)
+
+
+def _without_adding(
+    problems: Iterable[CloneProblem], damaged: Container[str]
+) -> Iterator[CloneProblem]:
+    """Yield the problems; nobody is told to commit a damaged file, its remedy stands elsewhere."""
+    for one in problems:
+        yield dataclasses.replace(one, action="") if one.path in damaged else one
 
 
 def _among(paths: Sequence[str], seen: Blobs, others: Blobs) -> dict[str, str | None]:

@@ -165,7 +165,12 @@ _KEPT_KEYS: dict[str, Kind] = {
     "host": Mapped(Anything()),
     "git": Mapped(Anything()),
 }
-KEPT_RUN = Shape(_KEPT_KEYS, frozenset(_KEPT_KEYS))
+_REPLAY_KEYS: dict[str, Kind] = {  # runs that were kept before there was a replay have none
+    "env_hash": Either((_NAMED_HASH,), null=True),
+    "requirements_lock_path": Either((Text(1000, 1, _PATH),), null=True),
+    "seed": Number(0, 2**64, whole=True),
+}
+KEPT_RUN = Shape({**_KEPT_KEYS, **_REPLAY_KEYS}, frozenset(_KEPT_KEYS))
 
 
 def json_schemas() -> dict[str, dict[str, Any]]:

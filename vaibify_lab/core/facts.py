@@ -199,3 +199,8 @@ class Facts:
     markers: Mapping[str, TestMarker | FactFault] = field(default_factory=dict)
     sign_offs: Mapping[str, SignOffs | FactFault] = field(default_factory=dict)
     orphans: tuple[str, ...] = ()
+
+    def faults(self) -> Iterator[FactFault]:
+        """Yield every fact file of a step that is not believed."""
+        for kind in (self.records, self.markers, self.sign_offs):
+            yield from (fact for fact in kind.values() if isinstance(fact, FactFault))

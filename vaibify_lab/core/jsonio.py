@@ -38,7 +38,7 @@ def loads(data: bytes, where: str, *, limit: int = MAX_BYTES, constants: bool = 
     if len(data) > limit:
         raise InvalidFile(f"is {len(data)} bytes, more than the {limit} allowed", where=where)
     if not data.strip():
-        raise InvalidFile("is empty", where=where, action="expected a JSON object")
+        raise InvalidFile("is empty", where=where)
     if data.startswith(_BOM):
         text = "starts with a byte order mark"
         raise InvalidFile(text, where=where, action="save it as UTF-8 without a BOM")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from vaibify_lab.core.model import Workflow
 from vaibify_lab.core.observed import CloneProblem
-from vaibify_lab.core.paths import shown
+from vaibify_lab.core.paths import as_word, shown
 from vaibify_lab.core.report import Reason, Rung, StepReport
 
 _ENVELOPE = "jupyter vaibify envelope"
@@ -20,20 +20,22 @@ _BUILD = "jupyter vaibify build"
 class Envelope:
     """What was seen of the envelope and of git.
 
-    ``manifest_missing`` paths should be listed and are not; ``manifest_differing`` are listed with
-    other bytes. ``clone_problems`` is None when git could not be asked, with ``git_fault`` saying
-    why. ``lock_faults`` are sentences; ``image`` is the config digest pinned, ``registry`` the
-    digest in a registry.
+    ``manifest_missing`` paths should be listed and are not; ``manifest_gone`` are listed and not
+    there; ``manifest_differing`` are listed with other bytes. ``clone_problems`` is None when git
+    could not be asked, with ``git_fault`` saying why. ``lock_faults`` are sentences; ``image`` is
+    the config digest pinned, ``registry`` the digest in a registry.
     """
 
     manifest_present: bool = False
     manifest_fault: str = ""
     manifest_missing: tuple[str, ...] = ()
+    manifest_gone: tuple[str, ...] = ()
     manifest_differing: tuple[str, ...] = ()
     lock_present: bool = False
     lock_faults: tuple[str, ...] = ()
     environment_present: bool = False
     environment_fault: str = ""
+    environment_action: str = ""
     image: str | None = None
     registry: str | None = None
     platform: str | None = None
@@ -80,9 +82,18 @@ def _self_consistent(reports: Sequence[StepReport], envelope: Envelope) -> Itera
             yield Reason(
                 "step-not-green", f"step {report.slug!r}: {first.text}", first.path, first.action
             )
+    yield from _gone(envelope)
     for problem in envelope.clone_problems or ():
         text = f"{shown(problem.path)} {problem.text}"
         yield Reason("not-in-clone", text, problem.path, problem.action or None)
+
+
+def _gone(envelope: Envelope) -> Iterator[Reason]:
+    """Yield what the manifest lists and is not there: who commits now takes it from everybody."""
+    for path in envelope.manifest_gone:
+        action = f"git checkout -- {as_word(path)}, or list what is there: {_ENVELOPE}"
+        text = f"{shown(path)} is listed in MANIFEST.sha256, and is not there"
+        yield Reason("listed-missing", text, path, action)
 
 
 def _reproducible(
@@ -127,6 +138,7 @@ def _of_manifest(envelope: Envelope) -> Iterator[Reason]:
         yield Reason("manifest-fault", envelope.manifest_fault, "MANIFEST.sha256", _ENVELOPE)
     for path in envelope.manifest_missing:
         yield Reason("not-in-manifest", f"{path} is not in the manifest", path, _ENVELOPE)
+    yield from _gone(envelope)
     for path in envelope.manifest_differing:
         yield Reason("manifest-differs", f"{path} differs from the manifest", path, _ENVELOPE)
 
@@ -145,7 +157,8 @@ def _of_lock(workflow: Workflow, envelope: Envelope) -> Iterator[Reason]:
 def _of_image(envelope: Envelope) -> Iterator[Reason]:
     path = ".vaibify/environment.json"
     if envelope.environment_fault:
-        yield Reason("environment-fault", envelope.environment_fault, path, _ENVELOPE)
+        action = envelope.environment_action or f"git checkout -- {path}"
+        yield Reason("environment-fault", envelope.environment_fault, path, action)
     elif not envelope.environment_present:
         yield Reason("no-environment", "there is no environment.json", path, _ENVELOPE)
     if envelope.image is None:

@@ -19,6 +19,10 @@ NAME = ".vaibify/environment.json"
 FORMAT = "vaibify-lab/environment/1"
 ORIGINS = ("pulled", "built", "pushed")
 LATEST_EPOCH = 253402300799  # the last second of the year 9999
+_REMEDY = (
+    f"git checkout -- {NAME}, or remove it and: jupyter vaibify build (without an image: "
+    "jupyter vaibify envelope)"
+)
 _LATER = re.compile(r"vaibify-lab/environment/([1-9][0-9]{0,8})")
 _HEX = r"[0-9a-f]{64}"
 _PART = r"[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*"
@@ -103,6 +107,15 @@ def parse_environment(data: bytes, where: str = NAME) -> EnvironmentFile:
     LaterFormat
         For a file of a later version; it is left as it is.
     """
+    try:
+        return _parsed(data, where)
+    except InvalidFile as error:
+        if error.action is not None:
+            raise
+        raise InvalidFile(error.text, where=error.where, action=_REMEDY) from None
+
+
+def _parsed(data: bytes, where: str) -> EnvironmentFile:
     document = jsonio.loads(data, where)
     if not isinstance(document, dict):
         raise InvalidFile("expected a JSON object", where=where)

@@ -24,6 +24,7 @@ from vaibify_lab.files.tree import Tree
 BlobIds = Mapping[str, str | None]
 REGULAR = ("100644", "100755")
 GITLINK = "160000"
+_PUT_BACK = "make it or put it back, or list it no more, and then: jupyter vaibify envelope"
 
 
 def explain(repo: Repository, snapshot: GitSnapshot, paths: BlobIds) -> Iterator[CloneProblem]:
@@ -43,6 +44,8 @@ def explain(repo: Repository, snapshot: GitSnapshot, paths: BlobIds) -> Iterator
     for path, blob in plain.items():
         if path in rules:
             yield _ignored(path, rules[path])
+        elif path not in snapshot.tree and not _mode(tree, path, bool):
+            yield CloneProblem(path, "untracked", "is not there, nor in the last commit", _PUT_BACK)
         elif path not in snapshot.tree:
             yield _uncommitted(path, is_staged=path in snapshot.index)
         elif problem := _stored_otherwise(tree, snapshot, path, attributes[path], autocrlf):
@@ -77,7 +80,9 @@ def above(path: str) -> list[str]:
 def _obstacle(tree: Tree, snapshot: GitSnapshot, path: str) -> CloneProblem | None:
     """Return what keeps the path out of this repository altogether."""
     if snapshot.commit is None:
-        return CloneProblem(path, "no-commit", "nothing is committed yet", _add(path))
+        is_here = _mode(tree, path, bool)
+        action = _add(path) if is_here else _PUT_BACK
+        return CloneProblem(path, "no-commit", "nothing is committed yet", action)
     for folder in (*above(path), path):
         if _is_gitlink(snapshot, folder) or folder.rpartition("/")[2].lower() == ".git":
             return _nested(path, folder)

@@ -21,6 +21,11 @@ RECORDS, MARKERS, SIGN_OFFS = "records", "test_markers", "sign_offs"
 LOCAL = ".vaibify/local"
 DRAFTS = f"{LOCAL}/drafts"
 _KINDS = (RECORDS, MARKERS, SIGN_OFFS)
+_ANEW = {
+    RECORDS: "run the step again",
+    MARKERS: "jupyter vaibify test {}",
+    SIGN_OFFS: "jupyter vaibify sign-off {} --pass",
+}
 _LIMIT = 16 * 2**20
 _SUFFIX = ".json"
 _Fact = TypeVar("_Fact")
@@ -151,7 +156,7 @@ class FactStore:
         except MissingFile:
             fact = FactFault(path, f"{path} cannot be read", "make it readable")
         except VaibifyError as error:
-            fact = FactFault(path, f"{path} {error.text}", _remedy(path, error))
+            fact = FactFault(path, f"{path} {error.text}", _remedy(kind, path, slug, error))
         if is_settled(stamp[:4], started):
             self._parsed[path] = (stamp, fact)
         return fact
@@ -209,7 +214,9 @@ def _stamp_of(status: os.stat_result) -> _Stamp:
     return (status.st_size, *times, status.st_ino, status.st_mode)
 
 
-def _remedy(path: str, error: VaibifyError) -> str:
-    if "conflict markers" in error.text:
-        return f"git checkout --ours -- {as_word(path)}, or run the step again"
-    return error.action or f"git checkout -- {as_word(path)}, or run the step again"
+def _remedy(kind: str, path: str, slug: str, error: VaibifyError) -> str:
+    if error.action:
+        return error.action
+    anew = _ANEW[kind].format(as_word(slug))
+    which = "--ours " if "conflict markers" in error.text else ""
+    return f"git checkout {which}-- {as_word(path)}, or {anew}"

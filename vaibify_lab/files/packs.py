@@ -15,7 +15,6 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -25,6 +24,8 @@ from vaibify_lab.core.errors import InvalidFile
 
 _BLOCK = 4096
 _PIECE = 512 * 1024
+_LARGE = 2**20
+_THREADS = 4
 _HEAD_LIMIT = 64 * 2**20
 _FIRST = re.compile(rb"vaibify_lab pack 1 ([0-9a-f]{64}) ([0-9]{1,9})\n")
 _LINE = 200
@@ -71,18 +72,33 @@ class Pack:
     def take_out(self, create: Callable[[Member], int]) -> None:
         """Copy every file to the new one that ``create`` opens for it, and hash the copy.
 
+        Large ones in threads: copying and hashing let go of the interpreter.
+
         Raises
         ------
         Damaged
             When a copy's bytes are not those that were kept; what was made is the caller's to drop.
         """
-        for member, start in placed(self.members, self.base):
-            with ExitStack() as stack:
-                target = create(member)
-                stack.callback(os.close, target)
+
+        def take(one: tuple[Member, int]) -> None:
+            member, start = one
+            target = create(member)
+            try:
                 copy(self.opened, start, target, 0, member.size)
                 if _digest_of(target, member.size) != member.sha256:
                     raise Damaged(f"its {member.path!r} holds other bytes than were kept")
+            finally:
+                os.close(target)
+
+        listed = list(placed(self.members, self.base))
+        large = [one for one in listed if one[0].size > _LARGE]
+        for one in listed if len(large) < 2 else [one for one in listed if one[0].size <= _LARGE]:
+            take(one)
+        if len(large) > 1:
+            from concurrent.futures import ThreadPoolExecutor  # dear to load, and seldom needed
+
+            with ThreadPoolExecutor(min(_THREADS, len(large), os.cpu_count() or 1)) as pool:
+                list(pool.map(take, large))
 
 
 def write_pack(

@@ -12,7 +12,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any
 from vaibify_lab.core import disk
 from vaibify_lab.core.errors import CannotCheck
 from vaibify_lab.files.cachefile import cache_folder
+from vaibify_lab.files.descent import look, names_in
 from vaibify_lab.files.packs import Damaged, Member, Pack, read_pack, write_pack
 
 _NAME = re.compile(r"[0-9a-f]{16,128}")
@@ -57,6 +58,8 @@ class PackStore:
     def __init__(self, folder: Path, limit: int) -> None:
         self.folder = folder
         self.limit = limit
+        self._slack = limit // 20  # kept free, so that not every pack has the folder listed
+        self._unlisted = limit
         self._opened = _open_own(folder)
 
     def __del__(self) -> None:
@@ -118,7 +121,7 @@ class PackStore:
             A source cannot be read.
         """
         size = sum(member.size for member in members)
-        if size > self.limit:
+        if size > self.limit - self._slack:
             return f"its {size} bytes are more than the cache may hold"
         if 2 * size > _free(self._opened):
             return "the cache's disk has too little room"
@@ -138,36 +141,36 @@ class PackStore:
             return f"it {error}"
         except OSError as error:
             return str(disk.failure(error, "cannot be written", str(self.folder)))
-        self.make_room()
+        self._unlisted += size
+        if self._unlisted > self._slack:
+            self.make_room()
         return ""
 
     def entries(self, prefix: str = "") -> list[Entry]:
         """Return the packs whose names begin so, the least recently used first."""
         found = []
-        with os.scandir(self._opened) as listing:
-            for one in listing:
-                if one.name.startswith(prefix) and _NAME.fullmatch(one.name):
-                    with suppress(FileNotFoundError):  # another process was faster
-                        seen = one.stat(follow_symlinks=False)
-                        found.append(Entry(one.name, seen.st_size, seen.st_mtime_ns))
+        for name in names_in(self._opened):
+            if name.startswith(prefix) and _NAME.fullmatch(name):
+                with suppress(FileNotFoundError):  # another process was faster
+                    seen = look(self._opened, name)
+                    found.append(Entry(name, seen.st_size, seen.st_mtime_ns))
         return sorted(found, key=lambda entry: entry.used)
 
     def make_room(self) -> None:
         """Remove what is over the limit, and what writers left that died."""
+        self._unlisted = 0
         self._sweep()
-        for entry in too_many(self.entries(), self.limit):
-            self._remove(entry.name)
+        self._remove_all(too_many(self.entries(), self.limit - self._slack))
 
     def clear(self) -> tuple[int, int]:
         """Remove every pack; return how many there were, and their bytes."""
         self._sweep()
         gone = self.entries()
-        for entry in gone:
-            self._remove(entry.name)
+        self._remove_all(gone)
         return len(gone), sum(entry.size for entry in gone)
 
     def _sweep(self) -> None:
-        for name in os.listdir(self._opened):
+        for name in names_in(self._opened):
             if not _DRAFT.fullmatch(name):
                 continue
             with suppress(OSError):  # it is being written, or is gone
@@ -177,6 +180,10 @@ class PackStore:
                     self._remove(name)
                 finally:
                     os.close(opened)
+
+    def _remove_all(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            self._remove(entry.name)
 
     def _remove(self, name: str) -> None:
         with suppress(OSError):

@@ -29,7 +29,7 @@ _KEYS: dict[str, Kind] = {
     "engine": OneOf(("auto", "docker", "local")),
     "tier": OneOf(("auto", "bwrap", "landlock", "plain")),
     **dict.fromkeys(("deterministic", "plot_only", "sealed", "clean", "twice"), Flag()),
-    **dict.fromkeys(("tests", "tests_only", "interactive"), Flag()),
+    **dict.fromkeys(("tests", "tests_only", "interactive", "no_cache"), Flag()),
     "category": _CATEGORY,
 }
 ASKED = Shape(_KEYS)

@@ -17,6 +17,7 @@ from vaibify_lab.runs.opened import Look, Opened
 if TYPE_CHECKING:
     from vaibify_lab.ceremony.citing import Cited
     from vaibify_lab.ceremony.copying import Tell
+    from vaibify_lab.ceremony.replayed import Replay
     from vaibify_lab.ceremony.reproduce import Asked, Reproduction, Telling
     from vaibify_lab.ceremony.rerun import Rerun
     from vaibify_lab.core.facts import SignOff
@@ -409,3 +410,22 @@ class Project:
         workflow = self.opened.workflow(self.path)
         only = tuple(find_step(workflow, name).slug for name in names)
         return rerun(self.opened, workflow, self.person(), tell=tell, only=only)
+
+    def replay(
+        self, names: Sequence[str], accept: Sequence[str] = (), tell: Tell | None = None
+    ) -> Replay:
+        """Make the last passed runs of steps (all, without names) again on a copy, and compare.
+
+        A name may also be the fingerprint of a kept run, or the beginning of one.
+        ``accept`` names components that may differ from those recorded.
+
+        Raises
+        ------
+        UnknownStep, UsageError
+        """
+        from vaibify_lab.ceremony.replay import Replaying
+        from vaibify_lab.provenance.kept import find_kept
+
+        tree = self.opened.tree
+        wanted = [name if find_kept(tree, name) else self.step(name).slug for name in names]
+        return Replaying(self.opened, self.look(), wanted, accept, self.person(), tell).run()

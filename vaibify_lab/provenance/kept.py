@@ -17,7 +17,9 @@ from typing import Any
 
 from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import InvalidFile, LaterFormat, UsageError, VaibifyError
+from vaibify_lab.core.fact_files import parse_record
 from vaibify_lab.core.fact_keys import FORMATS, KEPT_RUN
+from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.fingerprint import FINGERPRINT_FORMAT
 from vaibify_lab.files.tree import Tree
 
@@ -25,6 +27,7 @@ RUNS = ".vaibify/runs"
 FORMAT = FORMATS["kept-run"]
 CONFIGURATION, MANIFEST, REPORT = "configuration.json", "manifest.json", "report.json"
 PACKAGES = "packages.txt"
+_LOCK = "requirements.lock"
 _DIGITS = frozenset("0123456789abcdef")
 _SHORTEST = 6  # digits by which a kept run may be called
 
@@ -79,6 +82,9 @@ class KeptRun:
             "step": self.step,
             "name": self.name,
             "created_at_utc": self.created,
+            "env_hash": self.versions.get("env_hash"),
+            "requirements_lock_path": _LOCK if self.configuration.get("lock") else None,
+            "seed": self.configuration["seed"],
             "configuration": dict(self.configuration),
             "input_fingerprints": {"sha256": dict(self.inputs)},
             "code_fingerprints": {"sha256": dict(self.code)},
@@ -87,6 +93,37 @@ class KeptRun:
             "host": dict(self.host),
             "git": dict(self.git),
         }
+
+
+def as_record(run: KeptRun) -> RunRecord:
+    """Return a kept run as the record that it was made from, as far as a replay needs it.
+
+    Raises
+    ------
+    InvalidFile
+        Something in it is not of its kind: whoever committed it may have written anything.
+    """
+    said, versions = run.configuration, run.versions
+    stem = run.workflow.rpartition("/")[2].removesuffix(".json")
+    same = ("directory", "commands", "image", "lock", "environment", "deterministic", "seed")
+    value = {
+        "format": FORMATS["record"],
+        "workflow": stem,
+        "step": run.step,
+        "name": run.name,
+        "outcome": "passed",
+        "run_id": run.fingerprint,
+        "started": run.created,
+        "ended": run.created,
+        **{key: said.get(key) for key in (*same, "source_date_epoch")},
+        "network_isolation": said.get("network") is False,
+        **{key: versions.get(key, {}) for key in ("engine", "components", "variables")},
+        "env_hash": versions.get("env_hash"),
+        "host": {name: text for name, text in run.host.items() if name != "machine"},
+        "fingerprint": run.fingerprint,
+        "pins": {"inputs": run.inputs, "code": run.code, "outputs": run.outputs},
+    }
+    return parse_record(jsonio.dumps(value), f"{run.folder}/{MANIFEST}", stem, run.step)
 
 
 def keep(

@@ -35,15 +35,27 @@ class Versions:
             return self._number(path, sha256)
 
     def numbered(self, pins: Pins) -> Pins:
-        """Return the pins with the numbers of their contents, as a record keeps them."""
-        numbers = {path: self.of(path, sha256) for path, sha256 in pins.contents()}
+        """Return the pins with the numbers of their contents, as a record keeps them.
+
+        A number that the pins bring along, because a record was kept elsewhere for a while, stays
+        where no other content of the path has it.
+        """
+        given = pins.versions
+        numbers = {}
+        with self._lock:
+            self._load()
+            for path, sha256 in pins.contents():
+                wanted = None if given is None else given.get(path, 1)
+                numbers[path] = self._number(path, sha256, wanted)
         above = {path: number for path, number in numbers.items() if number > 1}
         return dataclasses.replace(pins, versions=above)
 
-    def _number(self, path: str, sha256: str) -> int:
+    def _number(self, path: str, sha256: str, wanted: int | None = None) -> int:
         known = self._known.setdefault(path, {})
         if sha256 not in known:
-            known[sha256] = min(max(known.values(), default=0) + 1, LARGEST_VERSION)
+            following = min(max(known.values(), default=0) + 1, LARGEST_VERSION)
+            is_free = wanted is not None and wanted not in known.values()
+            known[sha256] = wanted if wanted is not None and is_free else following
         return known[sha256]
 
     def _load(self) -> None:

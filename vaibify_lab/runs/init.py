@@ -27,6 +27,7 @@ from vaibify_lab.runs.opened import Opened
 
 WORKFLOW, REQUIREMENTS = "workflow.json", "requirements.in"
 ATTRIBUTES, IGNORED = ".gitattributes", ".vaibify/.gitignore"
+_EVERY_FILE = "* -text"
 _CONTAINER_CONF = """\
 # Repositories that go into the image, one a line:
 # name|url|branch-tag-or-commit|method[|destination]
@@ -82,11 +83,23 @@ def init_project(
     if WORKFLOW in wanted and tree.lstat(WORKFLOW) is None:
         wanted |= {one.path: one.script for one in proposals if one.script is not None}
     written = [path for path, text in wanted.items() if _write_new(tree, path, text)]
-    lines = {IGNORED: f"{LOCAL.rpartition('/')[2]}/", ATTRIBUTES: ATTRIBUTE_LINE}
+    lines = {IGNORED: f"{LOCAL.rpartition('/')[2]}/", ATTRIBUTES: _attributes(opened)}
     written += [path for path, line in lines.items() if _add_line(tree, path, line)]
     every = [*wanted, *lines]
     left = tuple(path for path in every if path not in written)
     return Initialised(tuple(written), left, ignore_rules(opened.repository, every), steps)
+
+
+def _attributes(opened: Opened) -> str:
+    """Return the line that keeps git from converting line endings.
+
+    Of every file where git holds nothing yet; else of the manifest alone, for files that are in git
+    may rest on a conversion, and `check --publish` names those that would be altered.
+    """
+    if opened.tree.lstat(ATTRIBUTES) is None:
+        return ATTRIBUTE_LINE if opened.repository.snapshot().index else _EVERY_FILE
+    lines = opened.tree.read(ATTRIBUTES).decode("utf-8", "replace").splitlines()
+    return _EVERY_FILE if _EVERY_FILE in lines else ATTRIBUTE_LINE
 
 
 def _contents(

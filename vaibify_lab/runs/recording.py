@@ -40,6 +40,20 @@ def record_of(
     seconds: float,
 ) -> RunRecord:
     """Return the record; a run that did not pass keeps the last one that did inside."""
+    return with_versions(
+        context, without_versions(context, step, verdict, attempt, previous, seconds)
+    )
+
+
+def without_versions(
+    context: RunContext,
+    step: Step,
+    verdict: Verdict,
+    attempt: Attempt,
+    previous: RunRecord | None,
+    seconds: float,
+) -> RunRecord:
+    """Return a record that nobody is to write: its contents take no version number."""
     around, reason, engine = context.around, verdict.reason, context.engine
     passed = verdict.outcome == "passed"
     last = previous.passed if previous is not None else None
@@ -78,7 +92,7 @@ def record_of(
         env_hash=components.env_hash(stood_on),
         components=stood_on,
         variables=attempt.variables,
-        pins=context.versions.numbered(verdict.pins),
+        pins=verdict.pins,
         unchanged_outputs=_unchanged(verdict.pins, last),
         undeclared_writes=verdict.undeclared,
         seconds=round(seconds, 3),
@@ -89,6 +103,11 @@ def record_of(
         last_passed=None if passed else last,
     )
     return _named(context.workflow, step, record)
+
+
+def with_versions(context: RunContext, record: RunRecord) -> RunRecord:
+    """Return a record that is to be written, with the version numbers of its contents."""
+    return replace(record, pins=context.versions.numbered(record.pins))
 
 
 def _named(workflow: Workflow, step: Step, record: RunRecord) -> RunRecord:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from vaibify_lab.core import fact_files, jsonio
@@ -19,6 +20,7 @@ from vaibify_lab.core.facts import Pins, RunRecord
 from vaibify_lab.core.fingerprint import circumstances_of, run_fingerprint
 from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import fault_of, is_protected
+from vaibify_lab.engines.docker.owner import hand_over, owner_of
 from vaibify_lab.files.packs import Damaged, Member, Pack
 from vaibify_lab.files.packstore import PackStore
 from vaibify_lab.files.tree import Tree
@@ -30,7 +32,7 @@ from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.hostfiles import os_errors
 from vaibify_lab.runs.journal import now
 from vaibify_lab.runs.judge import Consumption, Verdict
-from vaibify_lab.runs.recording import Attempt, record_of
+from vaibify_lab.runs.recording import Attempt, with_versions, without_versions
 from vaibify_lab.runs.writable import require_git_apart, writable_folders
 from vaibify_lab.runs.writes import stamps
 
@@ -103,7 +105,9 @@ class Restoring:
         """Return the record that a run would have now, but for its outputs."""
         pins = Pins(dict(consumed.inputs), dict(consumed.code), {})
         verdict = Verdict("passed", None, 0, pins)
-        return record_of(self.context, self.step, verdict, Attempt(now()), self.previous, 0.0)
+        return without_versions(
+            self.context, self.step, verdict, Attempt(now()), self.previous, 0.0
+        )
 
     def _taken(self, pack: Pack, name: str, consumed: Consumption) -> RunRecord | None:
         context, step = self.context, self.step
@@ -113,7 +117,8 @@ class Restoring:
         stage = sealed.stage(context.tree, place.as_posix(), step, (), can_bind=False)
         try:
             with os_errors(place.as_posix()):
-                pack.take_out(lambda member: _create(stage.tree, member))
+                pack.take_out(lambda member: self._create(stage.tree, member))
+                hand_over(_folders(stage.tree, pack.members), self._owner())
             if stamps(context.tree, consumed.stamps) != consumed.stamps:
                 return None  # what it would have been made from is changing: the run says it
             self._install(stage, record)
@@ -149,7 +154,7 @@ class Restoring:
         if not _are_all(step, list(outputs)):
             raise Damaged("its files are not the outputs that the step declares")
         return dataclasses.replace(
-            record,
+            with_versions(context, record),  # it may have been made in another repository
             name=step.name,
             cached_from=record.run_id,
             unchanged_outputs=(),
@@ -172,6 +177,18 @@ class Restoring:
         aside.drop()
         if kept is not None:
             self._warn(f"an unreadable record was kept as {kept}")
+
+    def _owner(self) -> tuple[int, int]:
+        return owner_of(self.context.tree.root)
+
+    def _create(self, staged: Tree, member: Member) -> int:
+        """Open a new file for what a pack holds, whose it would be had the step made it."""
+        staged.make_directory(member.path.rpartition("/")[0])
+        opened = os.open(staged.root / member.path, _NEW, 0o600)
+        if not os.geteuid():
+            os.fchown(opened, *self._owner())
+        os.fchmod(opened, member.mode | 0o400)
+        return opened
 
     def _say_damaged(self, error: Damaged) -> None:
         self._warn(f"what the cache held of it was damaged and is dropped: {error}")
@@ -199,14 +216,7 @@ def _are_all(step: Step, paths: list[str]) -> bool:
     return held and not set(files) - set(paths)
 
 
-def _create(tree: Tree, member: Member) -> int:
-    """Open a new file for what a pack holds, whose it would be had a step made it."""
-    folder = member.path.rpartition("/")[0]
-    tree.make_directory(folder)
-    target: Path = tree.root / member.path
-    opened = os.open(target, _NEW, 0o600)
-    if not os.geteuid():
-        owner = os.stat(target.parent)
-        os.fchown(opened, owner.st_uid, owner.st_gid)
-    os.fchmod(opened, member.mode | 0o400)
-    return opened
+def _folders(staged: Tree, members: Iterable[Member]) -> list[Path]:
+    """Return every folder in which files lie, the outermost first."""
+    found = {above for one in members for above in PurePosixPath(one.path).parents}
+    return [staged.root / one for one in sorted(found) if one.name]

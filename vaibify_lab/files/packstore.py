@@ -12,7 +12,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,6 +58,8 @@ class PackStore:
     def __init__(self, folder: Path, limit: int) -> None:
         self.folder = folder
         self.limit = limit
+        self._slack = limit // 20  # kept free, so that not every pack has the folder listed
+        self._unlisted = limit
         self._opened = _open_own(folder)
 
     def __del__(self) -> None:
@@ -119,7 +121,7 @@ class PackStore:
             A source cannot be read.
         """
         size = sum(member.size for member in members)
-        if size > self.limit:
+        if size > self.limit - self._slack:
             return f"its {size} bytes are more than the cache may hold"
         if 2 * size > _free(self._opened):
             return "the cache's disk has too little room"
@@ -139,7 +141,9 @@ class PackStore:
             return f"it {error}"
         except OSError as error:
             return str(disk.failure(error, "cannot be written", str(self.folder)))
-        self.make_room()
+        self._unlisted += size
+        if self._unlisted > self._slack:
+            self.make_room()
         return ""
 
     def entries(self, prefix: str = "") -> list[Entry]:
@@ -154,16 +158,15 @@ class PackStore:
 
     def make_room(self) -> None:
         """Remove what is over the limit, and what writers left that died."""
+        self._unlisted = 0
         self._sweep()
-        for entry in too_many(self.entries(), self.limit):
-            self._remove(entry.name)
+        self._remove_all(too_many(self.entries(), self.limit - self._slack))
 
     def clear(self) -> tuple[int, int]:
         """Remove every pack; return how many there were, and their bytes."""
         self._sweep()
         gone = self.entries()
-        for entry in gone:
-            self._remove(entry.name)
+        self._remove_all(gone)
         return len(gone), sum(entry.size for entry in gone)
 
     def _sweep(self) -> None:
@@ -177,6 +180,10 @@ class PackStore:
                     self._remove(name)
                 finally:
                     os.close(opened)
+
+    def _remove_all(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            self._remove(entry.name)
 
     def _remove(self, name: str) -> None:
         with suppress(OSError):

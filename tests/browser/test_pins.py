@@ -11,6 +11,7 @@ from tests.browser.axe import is_clean
 from tests.browser.screen import has_state, open_lab, open_panel
 from tests.browser.server import Lab
 from tests.kit import DIAMOND, DIAMOND_FILES, Made
+from vaibify_lab.provenance.picture.svg import svg
 
 
 @pytest.fixture
@@ -40,6 +41,9 @@ def test_what_a_step_comes_from_is_shown_and_followed_back(
         ]
     )
     is_clean(page, "#vaibify-panel")
+    with page.expect_download() as download:
+        lineage.get_by_role("link", name="Download it as a picture").click()
+    assert download.value.path().read_text() == svg(made.project().lineage("end"))
 
     made.write("data/in.txt", "2\n")  # far behind it; what is shown follows
     expect(lineage).to_contain_text("It breaks first at top")

@@ -149,6 +149,9 @@ SCENES: dict[str, Callable[[Made], None] | None] = {
         made, components={"cpu": "another"}
     ),
     "the number of processors": lambda made: of_many_processors(made, host={"cpus": "1000"}),
+    "the processors that it may use": lambda made: of_many_processors(
+        made, host={"usable_cpus": "1000"}
+    ),
     "a line that tells the time": None,
     "numbers drawn at random": None,
     "the order of a set": None,

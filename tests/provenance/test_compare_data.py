@@ -21,7 +21,7 @@ from tests.provenance.writers import hdf5, image, parquet
 VALUES = [1.0, 2.5, -0.0, float("nan")]
 
 
-def test_hdf5_times_and_layout_are_noise_and_named() -> None:
+def test_x05_hdf5_times_and_layout_are_noise_and_named() -> None:
     stored = hdf5(VALUES)
     found = both("a.h5", stored, hdf5(VALUES, libver="latest"))
     assert (found.verdict, kinds(found)) == ("noise-only", {"HDF5 layout"})

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 
 from tests.kit import Made
@@ -96,3 +97,27 @@ def test_tests_of_a_step_run_in_the_mode_too(tmp_path: Path) -> None:
     one["dictTests"] = {"dictIntegrity": {"saCommands": [check]}}
     made = Made.new(tmp_path / "p", [one], {}, bDeterministic=True)
     assert run_here(made).steps == {"one": "passed"}
+
+
+CELL = """\
+import random, subprocess, sys, numpy, matplotlib.pyplot as plt
+draw = [sys.executable, "-c", "import random; print(random.random())"]
+print(random.random(), numpy.random.rand(), numpy.random.default_rng().random(), hash("x"))
+print(subprocess.run(draw, capture_output=True, text=True).stdout)
+plt.plot([1, 2], marker="o")
+plt.savefig("o.svg")
+"""
+
+
+def test_a_notebook_s_kernel_draws_the_same_twice(tmp_path: Path) -> None:
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL, id="a")])
+    one = {"sName": "One", "sNotebook": "n.ipynb", "saOutputFiles": ["done.ipynb", "o.svg"]}
+    steps = [{**one, "bNoInputData": True, "bNoTests": True}]
+    files = {"n.ipynb": nbformat.writes(notebook)}
+    made = Made.new(tmp_path / "p", steps, files, bDeterministic=True)
+    written = []
+    for _ in range(2):
+        assert run_here(made, mode="all").steps == {"one": "passed"}
+        written.append([made.read(path) for path in ("done.ipynb", "o.svg")])
+    assert written[0] == written[1]
+    assert "0." in written[0][0]

@@ -68,7 +68,7 @@ async def test_a_reproduction_is_what_the_command_line_says(client: Client, made
     tiers = [one["tier"] for one in found["lines"] if one["event"] == "tierDone"]
     assert tiers == [1, 2, 3, 4]
     assert found["result"]["confirmed"] is True
-    assert found["result"]["summary"] == "Confirmed: tier 1. Not checked: 2, 3."
+    assert found["result"]["summary"] == "Confirmed: tiers 1, 4. Not checked: 2, 3."
     assert {one["verdict"] for one in found["result"]["rerun"]["outputs"]} == {"identical"}
     assert "stepPass" in [one["line"]["event"] for one in found["lines"] if "line" in one]
     jobs = (await client.get(f"projects/{identity}/reproductions")).json["jobs"]

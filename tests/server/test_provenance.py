@@ -20,6 +20,7 @@ from tests.kit import CHAIN, CHAIN_FILES, DIAMOND, DIAMOND_FILES, Made
 from tests.server.process import BASE, TOKEN, Server
 from vaibify_lab.core import fact_files, workflow_file
 from vaibify_lab.core.facts import Pins, RunRecord
+from vaibify_lab.provenance.picture.svg import svg
 
 LONG = 200
 RUN = "20260101T000000-00000000"
@@ -328,6 +329,24 @@ def test_an_input_that_is_missing_or_modified(server: Server, place: Path, now: 
     }
     further = curl(server, made, "steps/use/provenance")["reproducibility"]
     assert further == broken  # what rests on it does not hold either, and says where
+
+
+def test_the_graph_as_a_picture_to_keep(server: Server, place: Path) -> None:
+    made = Made.new(place, CHAIN, CHAIN_FILES)
+    made.run()
+    identity = server.id(made.root)
+    base = f"http://127.0.0.1:{server.port}{BASE}vaibify/projects/{identity}"
+    for address, name in (("steps/use/provenance", "use"), ("provenance", None)):
+        words = ["curl", "-sSi", "-H", f"Authorization: token {TOKEN}"]
+        url = f"{base}/{address}?format=svg"
+        done = subprocess.run([*words, url], capture_output=True, check=True, timeout=60)
+        head, _, body = done.stdout.decode().partition("\r\n\r\n")
+        assert body == svg(made.project().lineage(name))
+        assert "Content-Type: image/svg+xml" in head and "X-Content-Type-Options: nosniff" in head
+        assert "Content-Security-Policy: sandbox; default-src 'none'" in head
+        assert 'Content-Disposition: attachment; filename="lineage.svg"' in head
+    status, found = server.ask("GET", f"projects/{identity}/provenance?format=png")
+    assert (status, found["error"]["code"]) == (400, "usage")
 
 
 def test_a_step_that_is_not_there(server: Server, place: Path) -> None:

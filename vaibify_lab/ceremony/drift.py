@@ -87,6 +87,7 @@ def around_it(then: RunRecord, now: RunRecord) -> list[Difference]:
     """Return what differs of two runs beside their components: it may be why bytes differ."""
     pairs = (
         ("processors", then.host.get("cpus"), now.host.get("cpus")),
+        ("usable processors", then.host.get("usable_cpus"), now.host.get("usable_cpus")),
         ("isolation", then.engine.get("tier"), now.engine.get("tier")),
     )
     return [

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from vaibify_lab.core.errors import UsageError
 from vaibify_lab.handlers.base import Handler, allowed
 
 
@@ -20,7 +23,7 @@ class StepProvenanceHandler(Handler):
     @allowed("read", "provenance")
     async def get(self, identity: str, slug: str) -> None:
         """Return the graph of a step, the whole way back."""
-        self.answer(await self.ask(identity, lambda project: project.lineage(slug).to_json()))
+        await answer_graph(self, identity, slug)
 
 
 class ProvenanceHandler(Handler):
@@ -29,4 +32,22 @@ class ProvenanceHandler(Handler):
     @allowed("read", "provenance")
     async def get(self, identity: str) -> None:
         """Return the graph of the workflow."""
-        self.answer(await self.ask(identity, lambda project: project.lineage().to_json()))
+        await answer_graph(self, identity, None)
+
+
+async def answer_graph(handler: Handler, identity: str, slug: str | None) -> None:
+    """Send a graph as JSON, or as a picture to keep."""
+    wanted = handler.get_query_argument("format", "json")
+    if wanted not in ("json", "svg"):
+        raise UsageError(f"format: expected json or svg, found {wanted[:40]!r}")
+    found = await handler.ask(identity, lambda project: project.lineage(slug))
+    if wanted == "json":
+        handler.answer(found.to_json())
+        return
+    from vaibify_lab.provenance.picture.svg import svg
+
+    picture = await asyncio.to_thread(svg, found)
+    handler.set_header("X-Content-Type-Options", "nosniff")
+    handler.set_header("Content-Security-Policy", "sandbox; default-src 'none'")
+    handler.set_header("Content-Disposition", 'attachment; filename="lineage.svg"')
+    handler.finish(picture, set_content_type="image/svg+xml")

@@ -26,6 +26,7 @@ def circumstance(person: str, look: Look, epoch: int, chosen: Chosen) -> Circums
             "kernel": system.release,
             "machine": system.machine,
             "cpus": str(os.cpu_count() or 1),
+            "usable_cpus": str(processors()),
             "libc": " ".join(platform.libc_ver()).strip(),
         },
         epoch=epoch,

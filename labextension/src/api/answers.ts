@@ -172,6 +172,7 @@ export interface IPinBreak {
 /** What a step's last passed run pinned; `checks` are about the pins, then the outputs. */
 export interface IPins {
   analysis_id: string;
+  run_id: string | null;
   pinned_artifacts: IPin[];
   outputs: IPin[];
   checks: { artifact_id: string; role: string; status: string }[];

@@ -66,6 +66,13 @@ export class Api {
     return this.get(of(project, 'steps', slug, 'pins'));
   }
 
+  /** The address of the picture of what a step comes from, as a download. */
+  lineage(project: string, slug: string): string {
+    const place = of(project, 'steps', slug, 'provenance');
+    const query = URLExt.objectToQueryString({ format: 'svg' });
+    return URLExt.join(this.settings.baseUrl, NAMESPACE, place) + query;
+  }
+
   signOffs(project: string, slug: string): Promise<answers.ISignOffs> {
     return this.get(of(project, 'steps', slug, 'sign-offs'));
   }

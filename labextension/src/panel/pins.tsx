@@ -49,6 +49,15 @@ export function Pins(props: { slug: string; report: IStep }): JSX.Element {
         </p>
       )}
       {pins && <Shown pins={pins} />}
+      {pins?.run_id && (
+        <a
+          className="vb-Link"
+          href={model.api.lineage(project, slug)}
+          download={`${slug}-lineage.svg`}
+        >
+          {trans.__('Download it as a picture (SVG)')}
+        </a>
+      )}
     </section>
   );
 }

@@ -52,3 +52,11 @@ def test_cuda_is_read_from_its_own_file(text: str, version: str) -> None:
 def test_preloaded_libraries_are_on_one_line() -> None:
     assert machine.preload("/a/b.so\n\n /c.so \n") == "/a/b.so /c.so"
     assert machine.preload(" \n") == "none"
+
+
+def test_a_bash_that_complains_of_the_locale_has_none(tmp_path: Path) -> None:
+    assert machine.has_utf8("/bin/bash")
+    other = tmp_path / "bash"
+    other.write_text('#!/bin/sh\n[ "$LC_ALL" = C.UTF-8 ] && echo cannot change locale >&2\n')
+    other.chmod(0o755)
+    assert not machine.has_utf8(str(other))

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.provenance.test_compare_files import HOSTILE
+from tests.provenance.test_compare_files import HOSTILE, png
 from tests.provenance.writers import WRITERS
 from tests.rubbish import spoilt
 from vaibify_lab.core.errors import InvalidFile
@@ -27,6 +27,7 @@ from vaibify_lab.provenance.apart import answer, child
 from vaibify_lab.provenance.apart.host import Apart, Walls
 from vaibify_lab.provenance.compare.files import compare_files
 from vaibify_lab.provenance.compare.noise import Own, Rules
+from vaibify_lab.provenance.compare.pictures import compare_pictures
 from vaibify_lab.provenance.compare.verdict import PASSING
 from vaibify_lab.provenance.outputs import compare_outputs
 
@@ -57,6 +58,16 @@ def test_outputs_of_a_rerun_are_compared_apart(tmp_path: Path) -> None:
     before = hash_many(Tree(here), paths)
     found = compare_outputs(Tree(here), before, Tree(copy), paths, Rules())
     assert [one.verdict for one in found] == ["identical"] + ["inside tolerance"] * 9
+
+
+def test_pictures_of_cells_are_compared_apart_with_what_is_shown_of_them() -> None:
+    sides = [png(), png(level=200), png(note="other")]
+    with Apart(RULES) as apart:
+        for other in sides[1:]:
+            assert apart.compare_pictures(sides[0], other) == compare_pictures(sides[0], other)
+        assert apart.compare_pictures(sides[0], sides[0]).verdict == "identical"
+        assert apart.compare_pictures(b"x", sides[0]).verdict == "figure-differs"
+        assert apart.starts == 1
 
 
 def test_no_process_starts_where_nothing_is_to_be_compared() -> None:
@@ -171,6 +182,10 @@ for _ in range(3):
             "the comparison gave no usable answer: its verdict is none",
         ),
         ("frames.send(1, b'[' * 90000)", "the comparison gave no usable answer: "),
+        (
+            """frames.send(1, b'{"verdict": "different", "pictures": [{"shown": "PHN2Zz4="}]}')""",
+            "the comparison gave no usable answer: a picture is none",
+        ),
     ],
 )
 def test_what_it_may_do_instead_of_an_answer(tmp_path: Path, body: str, said: str) -> None:
@@ -206,7 +221,16 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner),
     max_leaves=8,
 )
-KEYS = ["verdict", "text", "where", "largest_absolute", "ignored", "ignored_count", "passes"]
+KEYS = [
+    "pictures",
+    "verdict",
+    "text",
+    "where",
+    "largest_absolute",
+    "ignored",
+    "ignored_count",
+    "passes",
+]
 
 
 @settings(deadline=None, derandomize=True, max_examples=300)

@@ -17,6 +17,7 @@ from vaibify_lab.envelope.lock import parse_lock
 from vaibify_lab.files.git import Repository
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.notebooks.cells import numbers_of_steps
+from vaibify_lab.provenance.apart.host import Apart
 from vaibify_lab.provenance.compare.noise import Own, Rules
 from vaibify_lab.provenance.compare.notebook_file import read_notebook
 from vaibify_lab.provenance.compare.notebooks import NotebookComparison, compare_notebooks
@@ -193,7 +194,9 @@ def compare_stored(
             stored, cells=tuple(replace(one, outputs=(), count=None) for one in stored.cells)
         )
         return NotebookCheck(path, compare_notebooks(stored, cells, rules), run)
-    found = compare_notebooks(stored, read_notebook(fresh, where), rules)
+    with Apart(rules) as apart:  # its pictures may be made to hurt who reads them
+        apart_rules = replace(rules, pictures=apart.compare_pictures)
+        found = compare_notebooks(stored, read_notebook(fresh, where), apart_rules)
     same = found.whole.verdict in ("identical", "noise-only")
     packages = () if same else lock_changes(opened.repository, opened.tree, path)
     return NotebookCheck(path, found, run, packages)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
@@ -10,9 +11,10 @@ from typing import Any
 from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import InvalidFile
 from vaibify_lab.provenance.compare.noise import Own, Rules
-from vaibify_lab.provenance.compare.verdict import SAMPLES, WORDS, Comparison, Gap, Ignored
+from vaibify_lab.provenance.compare.verdict import SAMPLES, WORDS, Comparison, Gap, Ignored, Picture
 
-LONGEST = 2**20  # bytes of an answer
+LONGEST = 16 * 2**20  # bytes of an answer
+_PNG = b"\x89PNG\r\n\x1a\n"
 _TEXT = 1_000  # characters of one text in it
 _MOST = 10**12
 
@@ -76,7 +78,28 @@ def read(data: bytes) -> Comparison:
         _gap(value.get("largest_relative")),
         tuple(_ignored(one) for one in ignored),
         count,
+        tuple(_picture(one) for one in _pictures(value)),
     )
+
+
+def _pictures(value: Mapping[str, Any]) -> list[Any]:
+    pictures = value.get("pictures", [])
+    if not isinstance(pictures, list) or len(pictures) > 1:
+        raise NotAnAnswer("its pictures are none")
+    return pictures
+
+
+def _picture(value: object) -> Picture:
+    shown = value.get("shown", "") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(shown, str):
+        raise NotAnAnswer("a picture is no object")
+    try:
+        data = base64.b64decode(shown, validate=True)
+    except ValueError:
+        raise NotAnAnswer("a picture is none") from None
+    if data and not data.startswith(_PNG):
+        raise NotAnAnswer("a picture is none")
+    return Picture(_text(value, "text"), data or None)
 
 
 def _ignored(value: object) -> Ignored:

@@ -5,18 +5,27 @@ limits, it writes no file, and where no sandbox is around it the kernel's Landlo
 and TCP.
 """
 
+from __future__ import annotations
+
+import base64
 import json
 import os
 import resource
 import sys
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vaibify_lab.provenance.compare.verdict import Picture
 
 PACKAGES = os.path.dirname(
     os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 )
 MEMORY = 4 * 2**30  # bytes of address space
 SECONDS = 120  # of processor time for one pair
+PICTURES = b"/"  # in place of a path: two pictures of a cell's output
 _TEXT = 1_000
+_LARGEST = 8 * 2**20  # bytes of a picture that is shown
 
 
 def main() -> None:
@@ -33,13 +42,18 @@ def main() -> None:
         _confine()
     from vaibify_lab.provenance.apart.answer import rules_from_json
     from vaibify_lab.provenance.compare.files import compare_files
+    from vaibify_lab.provenance.compare.pictures import compare_pictures
 
     rules = rules_from_json(begin["rules"])
     while path := frames.receive(0):
         stored, fresh = frames.receive(0), frames.receive(0)
         _take_time()
-        found = compare_files(path.decode("utf-8", "replace"), stored, fresh, rules)
-        frames.send(answers, json.dumps(_cut(found.as_json())).encode())
+        if path == PICTURES:
+            found = compare_pictures(stored, fresh)
+        else:
+            found = compare_files(path.decode("utf-8", "replace"), stored, fresh, rules)
+        value = _cut(found.as_json()) | {"pictures": [_shown(one) for one in found.pictures]}
+        frames.send(answers, json.dumps(value).encode())
     os._exit(0)
 
 
@@ -71,7 +85,12 @@ def _confine() -> None:
         landlock.restrict([], [], deny_tcp=True)
 
 
-def _cut(value: object) -> object:
+def _shown(picture: Picture) -> dict[str, str]:
+    shown = picture.shown if picture.shown and len(picture.shown) <= _LARGEST else b""
+    return {"text": picture.text[:_TEXT], "shown": base64.b64encode(shown).decode()}
+
+
+def _cut(value: Any) -> Any:
     """Shorten texts, and let no half character through: both would be refused."""
     if isinstance(value, dict):
         return {key: _cut(one) for key, one in value.items()}

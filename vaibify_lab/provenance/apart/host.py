@@ -82,7 +82,16 @@ class Apart:
         self._end()
 
     def compare(self, path: str, stored: bytes, fresh: bytes) -> Comparison:
-        """Compare one pair."""
+        """Compare one pair of files whose bytes differ."""
+        return self._pair(path.encode("utf-8", "replace"), stored, fresh)
+
+    def compare_pictures(self, stored: bytes, fresh: bytes) -> Comparison:
+        """Compare two pictures of a cell's output."""
+        if stored == fresh:
+            return Comparison("identical")
+        return self._pair(child.PICTURES, stored, fresh)
+
+    def _pair(self, path: bytes, stored: bytes, fresh: bytes) -> Comparison:
         if self._process is None and self.starts == _MOST_STARTS:
             return _refused(f"the comparison ended {_MOST_STARTS} times before")
         try:
@@ -99,7 +108,7 @@ class Apart:
             return _refused(f"the comparison gave no usable answer: {error}")
 
     def _asked(
-        self, process: subprocess.Popen[bytes], path: str, stored: bytes, fresh: bytes
+        self, process: subprocess.Popen[bytes], path: bytes, stored: bytes, fresh: bytes
     ) -> bytes:
         timer = Timer(self._patience, self._give_up, [process])
         timer.daemon = True
@@ -184,10 +193,10 @@ def _start(rules: Rules, walls: Walls, program: str) -> subprocess.Popen[bytes]:
     return process
 
 
-def _ask(process: subprocess.Popen[bytes], path: str, stored: bytes, fresh: bytes) -> bytes:
+def _ask(process: subprocess.Popen[bytes], path: bytes, stored: bytes, fresh: bytes) -> bytes:
     entry, out = _ends(process)
     try:
-        for part in (path.encode("utf-8", "replace"), stored, fresh):
+        for part in (path, stored, fresh):
             frames.send(entry.fileno(), part)
     except BrokenPipeError:
         return b""

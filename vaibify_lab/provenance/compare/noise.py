@@ -7,7 +7,7 @@ also be a result. No expression repeats something that repeats, so that none tak
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property
@@ -16,6 +16,7 @@ from typing import Any
 
 from vaibify_lab.core.errors import InvalidFile
 from vaibify_lab.provenance.compare.numbers import NUMBER
+from vaibify_lab.provenance.compare.verdict import Comparison
 
 _DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
@@ -103,6 +104,8 @@ class Rules:
         False: noise is compared like everything else.
     kinds : frozenset of str or None
         The kinds of noise that count as such; None: every one.
+    pictures : callable or None
+        Compares two pictures of a cell's output in place of this library, in another process.
     """
 
     relative: float = 1e-6
@@ -111,6 +114,7 @@ class Rules:
     ran: tuple[datetime, datetime] | None = None
     ignore: bool = True
     kinds: frozenset[str] | None = None
+    pictures: Callable[[bytes, bytes], Comparison] | None = None
 
     def check(self) -> None:
         """Raise `InvalidFile` where one of the project's expressions is none."""

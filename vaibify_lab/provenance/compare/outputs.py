@@ -75,7 +75,7 @@ def _representation(mime: str, stored: Any, fresh: Any, rules: Rules) -> Compari
 def _texts(mime: str, stored: str, fresh: str, rules: Rules) -> Comparison:
     if mime in _PICTURES:
         pictures = [_decoded(one) for one in (stored, fresh)]
-        return compare_pictures(pictures[0], pictures[1])
+        return (rules.pictures or compare_pictures)(pictures[0], pictures[1])
     if mime == "image/svg+xml":
         return compare_svg(stored, fresh, rules).at("the SVG picture")
     if mime == "text/html":

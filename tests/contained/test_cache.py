@@ -284,6 +284,18 @@ def test_folders_come_back_as_they_were_and_what_must_not_be_kept_is_not(
     assert os.stat(made.root / "many/d/1").st_nlink == 1
     assert made.steps()["many"].run == "current"
 
+    # what passed before and failed since, with nothing changed, is not made good by the cache
+    made.write("marks", "")
+    assert told(run(made)) == ([], ["fails"], [])
+    (made.root / "marks").unlink()
+    for steps in (["fails"], []):
+        events = run(made, *steps)
+        assert [one["event"] for one in events if one.get("step") == "fails"][:1] == ["stepStarted"]
+        assert events[-1]["outcome"] == "failed"
+    made.project().acknowledge(["fails"])
+    (made.root / "fails/o.txt").unlink()
+    assert told(run(made)) == (["fails"], [], [])
+
 
 def seen(folder: Path) -> dict[str, tuple[bytes, int, int]]:
     """Return bytes, mode and owner of every file below."""

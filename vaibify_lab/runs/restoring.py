@@ -79,6 +79,8 @@ class Restoring:
     def _from(self, store: PackStore, consumed: Consumption) -> RunRecord | None:
         """Take the first entry that fits; a sealed one serves a run that need not be sealed."""
         wanted = self._as_if_run(consumed)
+        if self._failed_just_so(wanted):
+            return None
         kinds = (True,) if self.context.is_sealed() else (False, True)
         for is_sealed in kinds:
             name = entry_name(self.context, self.step, wanted, sealed=is_sealed)
@@ -100,6 +102,17 @@ class Restoring:
                     store.used(pack)
                     return record
         return None
+
+    def _failed_just_so(self, wanted: RunRecord) -> bool:
+        """Tell whether the last run failed with nothing else than now, and nobody has seen that."""
+        last, step = self.previous, self.step
+        if last is None or last.outcome != "failed" or last.acknowledged is not None:
+            return False
+        declared = (last.commands, last.directory, dict(last.environment))
+        if declared != (step.commands, step.directory, dict(step.environment)):
+            return False
+        names = [entry_name(self.context, step, one, sealed=False) for one in (last, wanted)]
+        return names[0] == names[1]
 
     def _as_if_run(self, consumed: Consumption) -> RunRecord:
         """Return the record that a run would have now, but for its outputs."""

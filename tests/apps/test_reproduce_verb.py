@@ -151,6 +151,14 @@ def test_a_rerun_compares(made: Made) -> None:
     )
 
 
+def test_what_ran_deterministic_by_a_flag_is_run_again_so(made: Made) -> None:
+    made.write("make.sh", "python -c 'import random; print(random.random())' > out/a.txt\n")
+    assert made.run(mode="all", deterministic=True)["outcome"] == "passed"
+    made.project().envelope()
+    done = vaibify(made.root, "reproduce", *OFFLINE, "--rerun")
+    assert (done.code, "3 of 3 outputs identical" in done.out) == (0, True), done
+
+
 def test_a_rerun_looks_into_files_whose_bytes_differ(made: Made) -> None:
     made.write(
         "make.sh",

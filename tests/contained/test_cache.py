@@ -140,6 +140,12 @@ def test_what_is_asked_for_is_run_and_its_ancestors_may_be_restored(
     assert {one.name: one.stat().st_mtime_ns for one in packs(cache)} == kept
     assert told(run(made, mode="all", tests_only=True)) == ([], [], ["use"])
 
+    # what was in force counts, whether it was declared or asked for
+    made.workflow([CHAIN[0], TESTED])
+    assert {one.run for one in made.steps().values()} == {"stale"}
+    assert told(run(made, deterministic=True, tests=False))[:2] == (BOTH, [])
+    assert {one.run for one in made.steps().values()} == {"current"}
+
 
 def test_a_branch_and_a_clone_are_spared_what_ran_before(made: Made, tmp_path: Path) -> None:
     good = outputs(made)

@@ -110,3 +110,9 @@ def test_the_demo_writes_the_same(tmp_path: Path) -> None:
     first, second = twice(made)
     assert first == second
     assert len(first) >= 4
+    made.write(CLOCK, "+400d")
+    made.commit("another year")  # a replay's copy holds what is tracked
+    replayed = made.project().replay([])
+    assert {one.slug: one.state for one in replayed.steps} == dict.fromkeys(
+        ("clean", "trend", "season", "figure"), "identical"
+    ), replayed

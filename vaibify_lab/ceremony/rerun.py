@@ -95,7 +95,16 @@ def rerun(
     mode: Mode = "only" if only else "all"
     rules = Rules(workflow.tolerance, own=own_patterns(opened))
     begin = datetime.now(UTC)
-    options = RunOptions(workflow.path, mode, tuple(only), engine="any", tests=False, no_cache=True)
+    flag = _ran_deterministic(opened, workflow, steps)
+    options = RunOptions(
+        workflow.path,
+        mode,
+        tuple(only),
+        engine="any",
+        deterministic=flag,
+        tests=False,
+        no_cache=True,
+    )
     with copied(opened, lambda copy: fill(opened, workflow, steps, copy)) as copy:
         followed = watch(start_run(copy, options, person), tell)
         made = outputs_of(copy, steps)
@@ -103,7 +112,14 @@ def rerun(
         compared = compare_outputs(opened.tree, before, copy, made, rules)
     problems = (*changed, *followed.failures)
     engine, contained = followed.engine, followed.in_container
-    return Rerun(compared, problems, engine, workflow.deterministic, contained)
+    return Rerun(compared, problems, engine, workflow.deterministic or flag, contained)
+
+
+def _ran_deterministic(opened: Opened, workflow: Workflow, steps: Sequence[Step]) -> bool:
+    """Tell whether each step's recorded run was deterministic, be it by a flag alone."""
+    records = opened.facts_of(workflow).load(step.slug for step in steps).records
+    passed = [one.passed if isinstance(one, RunRecord) else None for one in records.values()]
+    return bool(passed) and all(one is not None and one.deterministic for one in passed)
 
 
 def refusal_of(steps: Sequence[Step]) -> str:

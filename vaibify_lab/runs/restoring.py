@@ -157,6 +157,8 @@ class Restoring:
             with_versions(context, record),  # it may have been made in another repository
             name=step.name,
             cached_from=record.run_id,
+            # what was in force is the same, by whose word is told of now
+            deterministic_by_flag=record.deterministic and not context.workflow.deterministic,
             unchanged_outputs=(),
             acknowledged=None,
         )

@@ -14,7 +14,7 @@ from vaibify_lab.core import fingerprint
 from vaibify_lab.core.facts import Pins, RunRecord
 from vaibify_lab.core.model import Step
 from vaibify_lab.envelope.environment import NAME, EnvironmentFile
-from vaibify_lab.runs import cachekey
+from vaibify_lab.runs import cache, cachekey
 from vaibify_lab.runs.cachekey import differences, group_of, name_of, why_not_kept
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.plan import Selection, plan
@@ -184,6 +184,22 @@ def test_a_change_of_either_format_is_a_miss(made: Made, monkeypatch: pytest.Mon
             now = described(made)
         assert name_of(now) != name_of(before)
         assert "format" in next(differences(now, before))
+
+
+def test_what_our_own_version_gives_to_a_step_counts(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made.workflow([STEP | {"sNotebook": "fit.ipynb", "sDirectory": ""}], bDeterministic=True)
+    before = described(made)
+    other = tmp_path / "other.py"
+    other.write_text("# another version's\n")
+    for name in ("PREAMBLE", "RUNNER"):
+        with monkeypatch.context() as patch:
+            patch.setattr(cache, name, other)
+            now = described(made)
+        assert name_of(now) != name_of(before)
+        text = "what another version of vaibify_lab gave to it differs"
+        assert list(differences(now, before)) == [text]
 
 
 def test_what_a_sealed_run_made_serves_one_that_need_not_be(made: Made) -> None:

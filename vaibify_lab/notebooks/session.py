@@ -10,6 +10,7 @@ from pathlib import Path
 from vaibify_lab.core import disk
 
 VARIABLE = "VAIBIFY_NOTEBOOK_RUNNER"
+RUNNER = Path(__file__).with_name("runner.py")
 _NAME = "vaibify_run_notebook.py"
 # Some images have no program of the shorter name.
 _PYTHON = 'command -v python >/dev/null || python() { python3 "$@"; }\n'
@@ -17,7 +18,7 @@ _PYTHON = 'command -v python >/dev/null || python() { python3 "$@"; }\n'
 
 def prepare(exchange: Path) -> None:
     """Put the runner into a folder that host and step share."""
-    text = Path(__file__).with_name("runner.py").read_bytes()
+    text = RUNNER.read_bytes()
     try:
         (exchange / _NAME).write_bytes(text)
     except OSError as error:

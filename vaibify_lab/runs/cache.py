@@ -7,6 +7,8 @@ when it is taken out.
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import os
 from collections.abc import Callable
 
@@ -18,8 +20,10 @@ from vaibify_lab.core.model import Step
 from vaibify_lab.engines.base import Engine
 from vaibify_lab.files.packs import Member
 from vaibify_lab.files.packstore import PackStore, outputs_folder
+from vaibify_lab.notebooks.session import RUNNER
 from vaibify_lab.runs.cachekey import described, name_of, why_not_kept
 from vaibify_lab.runs.context import RunContext
+from vaibify_lab.runs.determinism import PREAMBLE, step_environment
 from vaibify_lab.runs.look import LOCK
 from vaibify_lab.runs.options import RunOptions
 
@@ -88,7 +92,22 @@ def describe(
         root=context.engine.container_root(context.tree.root, context.project.name),
         cores=context.cores,
         lock_here=here,
+        given=given_to(step, deterministic=record.deterministic),
         sealed=sealed,
+    )
+
+
+def given_to(step: Step, *, deterministic: bool) -> str:
+    """Return a digest of what this version of ours puts into a step's run beside its own."""
+    locale = "C.UTF-8" if deterministic else None  # which one the image has is the image's
+    ours = [PREAMBLE] if deterministic else []
+    ours += [RUNNER] if step.notebook else []
+    bare = dataclasses.replace(step, environment={})
+    return jsonio.digest(
+        {
+            "variables": step_environment(bare, seed=0, epoch=0, locale=locale),
+            "files": [hashlib.sha256(one.read_bytes()).hexdigest() for one in ours],
+        }
     )
 
 

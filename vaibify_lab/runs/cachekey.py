@@ -2,9 +2,9 @@
 
 The description is the run fingerprint's configuration with what the fingerprint leaves out and a
 step can see all the same: where the project lies in the container, its own slug, its commands as
-the shell gets them, requirements.lock as it is here (the image may come from an older one), and
-whether the run was sealed. A change of any of it is a miss. What is in neither is listed in
-docs/cache.md.
+the shell gets them, requirements.lock as it is here (the image may come from an older one), what
+this version of ours puts into its run, and whether that was sealed. A change of any of it misses.
+What is in neither is listed in docs/cache.md.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ _WORDS = {
     "seed": "the seed differs",
     "source_date_epoch": "SOURCE_DATE_EPOCH differs",
     "commands_run": "the number of cores that its commands name differs",
+    "given": "what another version of vaibify_lab gave to it differs",
     "sealed": "it was not sealed",
 }
 _HOW = ("was not part of it", "is not part of it any more", "differs")
@@ -53,9 +54,13 @@ def described(
     root: str,
     cores: int,
     lock_here: str | None,
+    given: str,
     sealed: bool,
 ) -> dict[str, Any]:
-    """Return what a run of a step is kept by; ``root`` is where it sees the project."""
+    """Return what a run of a step is kept by.
+
+    ``root`` is where it sees the project, ``given`` stands for what we put into its run.
+    """
     return {
         **configuration(workflow, step, around),
         "cache_format": CACHE_FORMAT,
@@ -64,6 +69,7 @@ def described(
         "root": root,
         "commands_run": list(as_run(step.commands, root, cores)),
         "lock_here": lock_here,
+        "given": given,
         "sealed": sealed,
     }
 

@@ -13,7 +13,7 @@ from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import shown
 from vaibify_lab.files.packs import Damaged
 from vaibify_lab.files.packstore import PackStore
-from vaibify_lab.runs.cache import open_store
+from vaibify_lab.runs.cache import given_to, open_store
 from vaibify_lab.runs.cachekey import (
     described,
     differences,
@@ -117,6 +117,7 @@ def described_now(opened: Opened, look: Look, step: Step) -> dict[str, Any]:
         root=seen_at(look.project.name),
         cores=cores(look.workflow.cores),
         lock_here=look.world.lock,
+        given=given_to(step, deterministic=look.workflow.deterministic),
         sealed=look.workflow.sealed,
     )
 

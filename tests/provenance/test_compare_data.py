@@ -166,7 +166,12 @@ def rows(**change: Any) -> bytes:
         "raw": pa.array([b"\xff", b"", change.get("raw", b"a")]),
         "flag": pa.array([True, None, change.get("flag", False)]),
     }
-    table = pa.table(columns).replace_schema_metadata(change.get("notes"))
+    said = {"unit": change["unit"]} if "unit" in change else None
+    fields = [pa.field(name, one.type, metadata=said) for name, one in columns.items()]
+    if "inner" in change:
+        inner = pa.field("item", pa.float64(), metadata={"unit": change["inner"]})
+        fields[2] = pa.field("many", pa.list_(inner))
+    table = pa.table(columns, schema=pa.schema(fields)).replace_schema_metadata(change.get("notes"))
     out = io.BytesIO()
     pq.write_table(table, out, **change.get("how", {}))
     return out.getvalue()
@@ -194,6 +199,7 @@ def test_parquet_layout_and_writer_are_noise_and_named() -> None:
     [
         *({"missing": 0}, {"word": "d"}, {"word": None}, {"one": 2.1}, {"time": 4}, {"raw": b"b"}),
         *({"flag": True}, {"notes": {"unit": "m"}}, {"of": pa.binary()}),
+        *({"unit": "m"}, {"inner": "m"}),
     ],
 )
 def test_parquet_values_types_and_what_is_missing_count(change: dict[str, Any]) -> None:
@@ -228,6 +234,8 @@ def test_tiff_values_are_data_and_only_writer_and_time_noise() -> None:
     assert both("a.tif", tiff(measured), tiff(measured, t270="a note")).verdict == "different"
     whole = np.array([[1, 60000]], "u2")
     assert both("a.tif", tiff(whole), tiff(whole + np.uint16(1))).verdict == "different"
+    sides = [tiff(whole, t330=8), tiff(whole, t330=8, t305="a")]
+    assert "pictures below its pictures" in both("a.tif", *sides).text
     grey = np.array([[1, 200]], "u1")
     assert both("a.tif", tiff(grey), tiff(grey + np.uint8(1))).verdict == "figure-differs"
     assert both("a.tif", tiff(grey), tiff(grey, "RGB")).verdict == "different"

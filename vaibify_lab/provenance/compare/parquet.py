@@ -23,6 +23,7 @@ SIGNATURE = b"PAR1"
 _MOST_VALUES = 40_000_000
 _ROWS = 2**16
 _SCHEMA = b"ARROW:schema"  # the types again, which are compared as such
+_NUMBER = b"PARQUET:field_id"
 _PANDAS = b"pandas"
 _WRITERS = ("creator", "pandas_version")
 
@@ -75,6 +76,11 @@ def _compare(weighing: Weighing, mine: Any, yours: Any) -> None:
             text = f"its type {types[0]} is now {types[1]}"[:300]
             weighing.note("different", text, where)
             continue
+        fields = [schema.field(name) for schema in schemas]
+        if _said_of(fields[0]) != _said_of(fields[1]) or not types[0].equals(
+            types[1], check_metadata=True
+        ):
+            weighing.note("different", "what is noted beside it is another", where)
         for start, one, other in _pieces(mine, yours, name, types[0]):
             _column(measured, one, other, start, where)
     if names[0] != names[1] and set(names[0]) == set(names[1]):
@@ -122,6 +128,11 @@ def _type(of: Any) -> Any:
     if types.is_large_binary(of) or types.is_binary_view(of):
         return binary()
     return of
+
+
+def _said_of(field: Any) -> dict[bytes, bytes]:
+    """Return what a writer noted beside a column, a unit perhaps, without the column's number."""
+    return {key: value for key, value in (field.metadata or {}).items() if key != _NUMBER}
 
 
 def _pieces(mine: Any, yours: Any, name: str, of: Any) -> Iterator[tuple[int, Any, Any]]:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 SIGNATURES = (b"II*\0", b"MM\0*")
 _NOISE = {305: "TIFF software", 306: "TIFF time", 316: "TIFF computer"}
 # how the pixels lie in the file and are packed
-_LAYOUT = frozenset({259, 266, 273, 278, 279, 284, 317, 322, 323, 324, 325, 347, 34665})
-_BITS = 258
+_LAYOUT = frozenset({259, 266, 273, 278, 279, 284, 317, 322, 323, 324, 325, 347, 34665, 34853})
+_BITS, _SUB_PICTURES = 258, 330
 _EIGHT = frozenset({"1", "L", "LA", "P", "PA", "RGB", "RGBA", "RGBX", "CMYK", "LAB", "YCbCr"})
 _CODES = {"F": "f", "I": "i", "I;16": "<H", "I;16L": "<H", "I;16B": ">H"}  # of `struct`
 _BLOCK = 16_384
@@ -83,6 +83,8 @@ class _NotWhole(Exception):
 def _frame(image: TiffImageFile) -> _Frame:
     tags = {tag: repr(value) for tag, value in image.tag_v2.items()}
     bits = image.tag_v2.get(_BITS, (1,))
+    if _SUB_PICTURES in image.tag_v2:
+        raise _NotWhole("it has pictures below its pictures")
     if max(bits) > (8 if image.mode in _EIGHT else 32):
         raise _NotWhole(f"it has {max(bits)} bits a value")
     palette = image.palette.tobytes() if image.palette is not None else None

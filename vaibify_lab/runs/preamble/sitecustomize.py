@@ -76,7 +76,7 @@ class _Process:
         self.tell()
         for module, seed in _AGAIN.items():
             if module in sys.modules:
-                seed(sys.modules[module])
+                _attempt(seed, sys.modules[module])
 
 
 def _of_arguments() -> str:
@@ -96,6 +96,14 @@ def _plain(word: str) -> str:
     if value == os.environ.get("VAIBIFY_NOTEBOOK_RUNNER"):
         return os.path.basename(value)
     return head + sign + os.path.relpath(value) if os.path.isabs(value) else word
+
+
+def _attempt(seed: "Callable[[Any], None]", module: "Any") -> None:
+    """Seed a module; one of that name that is another's, and cannot be seeded, is left alone."""
+    try:  # noqa: SIM105  contextlib would be an import of ours
+        seed(module)
+    except Exception:  # noqa: S110  no step fails for want of a seed
+        pass
 
 
 def _seed_random(random: "Any") -> None:
@@ -185,7 +193,7 @@ class _Loader:
         """Import, then seed."""
         module.__spec__.loader = module.__loader__ = self._own
         self._own.exec_module(module)
-        _FIRST[module.__spec__.name](module)
+        _attempt(_FIRST[module.__spec__.name], module)
 
 
 def _begin() -> None:
@@ -195,7 +203,7 @@ def _begin() -> None:
     sys.meta_path.insert(0, _Finder())
     for name in list(_FIRST):
         if name in sys.modules:
-            _FIRST[name](sys.modules[name])
+            _attempt(_FIRST[name], sys.modules[name])
     if hasattr(sys, "addaudithook"):
         sys.addaudithook(_HERE.before_start)
     if hasattr(os, "register_at_fork"):

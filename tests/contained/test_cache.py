@@ -138,6 +138,8 @@ def test_what_is_asked_for_is_run_and_its_ancestors_may_be_restored(
     (made.root / "out/a.txt").unlink()
     assert told(run(made, no_cache=True, tests=False))[:2] == ([], ["make"])
     assert {one.name: one.stat().st_mtime_ns for one in packs(cache)} == kept
+    run(made, "make", mode="only", twice=True, tests=False)
+    assert {one.name: one.stat().st_mtime_ns for one in packs(cache)} == kept
     assert told(run(made, mode="all", tests_only=True)) == ([], [], ["use"])
 
     # what was in force counts, whether it was declared or asked for

@@ -66,7 +66,8 @@ def cache_of_run(
     options: RunOptions, engine: Engine, warn: Callable[[str], None]
 ) -> PackStore | None:
     """Return the cache that a run uses; None where it uses none, which is said when it is odd."""
-    if options.no_cache or options.tests_only or engine.isolation != "container":
+    unused = options.no_cache or options.tests_only or options.twice  # what differs is no cache's
+    if unused or engine.isolation != "container":
         return None
     try:
         return open_store()

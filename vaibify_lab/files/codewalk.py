@@ -70,16 +70,23 @@ class Walk:
         return self._finder.file(join(folder, "__main__.py"))
 
     def _follow(self, start: tuple[str, ...], roots: tuple[str, ...]) -> None:
-        """Follow imports; when the code adds to its search path, once more with that."""
+        """Follow imports; when the code adds to its search path, once more with that.
+
+        Whether it adds in front or behind is not told apart: what either would find counts.
+        """
+        added: list[str] = []
         while True:
-            reached = self._reach(start, roots)
-            added = [folder for folder in reached.search if folder not in roots]
-            if not added:
+            ways = [self._reach(start, (*roots, *added))]
+            ways += [self._reach(start, (*added, *roots))] if added else []
+            more = dict.fromkeys(folder for way in ways for folder in way.search)
+            new = [folder for folder in more if folder not in added]
+            if not new:
                 break
-            roots = (*roots, *added)
-        self.files.update(reached.files)
-        for key, line in reached.missing.items():
-            self.missing.setdefault(key, line)
+            added += new
+        for way in ways:
+            self.files.update(way.files)
+            for key, line in way.missing.items():
+                self.missing.setdefault(key, line)
 
     def _reach(self, start: tuple[str, ...], roots: tuple[str, ...]) -> _Reached:
         reached = _Reached({}, {}, {})

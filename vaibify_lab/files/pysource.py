@@ -62,6 +62,7 @@ def _read(tree: ast.Module, offset: int) -> tuple[list[Import], list[str], list[
             search += _put_on_path(node)
         elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
             exported += _dunder_all(node)
+            search += _new_path(node)
         pending += _children(node, optional)
     imports.sort(key=lambda one: one.line)
     return imports, exported, search
@@ -99,16 +100,28 @@ def _call(node: ast.Call, offset: int, optional: bool) -> Iterator[Import]:
 def _put_on_path(node: ast.Call) -> Iterator[str]:
     """Read the constants in ``sys.path.insert(0, ...)``, ``append`` and ``extend``."""
     call = node.func
-    if isinstance(call, ast.Attribute) and call.attr in ("insert", "append", "extend"):
-        target = call.value
-        if isinstance(target, ast.Attribute) and (target.attr, _last_name(target.value)) == (
-            "path",
-            "sys",
-        ):
-            for part in ast.walk(node):
-                text = _constant(part)
-                if text:
-                    yield text
+    puts = isinstance(call, ast.Attribute) and call.attr in ("insert", "append", "extend")
+    if puts and isinstance(call, ast.Attribute) and _is_path(call.value):
+        yield from _texts(node)
+
+
+def _new_path(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> Iterator[str]:
+    """Read the constants in ``sys.path = ["a", *sys.path]``, ``+=``, and ``sys.path[:0] =``."""
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        place = target.value if isinstance(target, ast.Subscript) else target
+        if _is_path(place) and node.value is not None:
+            yield from _texts(node.value)
+
+
+def _is_path(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and (node.attr, _last_name(node.value)) == (
+        "path",
+        "sys",
+    )
+
+
+def _texts(node: ast.AST) -> Iterator[str]:
+    return (text for part in ast.walk(node) if (text := _constant(part)))
 
 
 def _dunder_all(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> list[str]:

@@ -53,7 +53,15 @@ _EXPRESSIONS: tuple[tuple[str, str], ...] = (
     ("clock", rf"(?<![\d:.]){_CLOCK}(?![\d:])"),
     # the figure itself is compared by its pixels
     ("figure line", r"(?P<h9><Figure size )\d{1,6}(?:\.\d{1,6})?x\d{1,6}(?:\.\d{1,6})?(?= with )"),
-    ("temporary path", r"(?P<h4>(?<![\w./-])/tmp/|/var/folders/)[\w./-]{1,200}"),
+    # what lies below the folder with the made-up name is a result like any other
+    (
+        "temporary path",
+        r"(?P<h4>(?<![\w./-])/tmp/)(?:ipykernel_\d{1,8}/\d{1,12}\.py|[\w.-]{1,100})",
+    ),
+    (
+        "temporary path",
+        r"(?P<h10>/var/folders/)[\w+-]{1,4}/[\w+-]{1,60}/\w/[\w.-]{1,100}",
+    ),
     ("kernel number", r"(?P<h5>\bipykernel_)\d{1,8}(?:/\d{1,12}\.py)?"),
     ("process number", r"(?P<h6>(?i:\bpid[=: ]{1,3}))\d{1,8}\b"),
     (

@@ -74,6 +74,10 @@ class _Process:
         """Take another place, and other numbers."""
         self.above, self.at, self.started = above, above + "." + name, 0
         self.tell()
+        self.seed_again()
+
+    def seed_again(self) -> None:
+        """Begin with this place's numbers."""
         for module, seed in _AGAIN.items():
             if module in sys.modules:
                 _attempt(seed, sys.modules[module])
@@ -145,12 +149,27 @@ def _number_workers(process: "Any") -> None:
     process.BaseProcess._bootstrap = begin
 
 
+def _seed_before_cells(kernel: "Any") -> None:
+    """Seed again when a kernel runs its first cell: until then it draws, by the clock's chance."""
+    own = kernel.IPythonKernel.do_execute
+
+    def do_execute(self: "Any", code: str, silent: bool, *given: "Any", **named: "Any") -> "Any":
+        if not silent:
+            kernel.IPythonKernel.do_execute = own
+            _HERE.seed_again()
+        return own(self, code, silent, *given, **named)
+
+    do_execute.__wrapped__ = own  # type: ignore[attr-defined]  # it is asked what it takes
+    kernel.IPythonKernel.do_execute = do_execute
+
+
 _FIRST: "dict[str, Callable[[Any], None]]" = {
     "random": _first_random,
     "numpy.random": _seed_numpy,
     "torch": _seed_torch,
     "matplotlib": _salt_figures,
     "multiprocessing.process": _number_workers,
+    "ipykernel.ipkernel": _seed_before_cells,
 }
 _AGAIN: "dict[str, Callable[[Any], None]]" = {
     "random": _seed_random,

@@ -355,6 +355,22 @@ def test_twice_tells_whether_a_step_is_the_same_twice(tmp_path: Path) -> None:
     assert made.states()["other"][0] == "current", "the second run's outputs are there"
 
 
+def test_twice_proves_nothing_where_the_first_left_something(tmp_path: Path) -> None:
+    chain = "test -e {0} || date +%N > {0}; cp {0} {1}"
+    steps = [
+        step("Chain", chain.format("c/chain.txt", "c/o.txt"), out="c/o.txt"),
+        step("Hidden", chain.format("h/chain.tmp", "h/o.txt"), out="h/o.txt"),
+    ]
+    made = Made.new(tmp_path / "p", steps, {".gitignore": "*.tmp\n"})
+    ran = run_here(made, twice=True)
+    assert ran.steps == {"chain": "differs", "hidden": "differs"}
+    told = {one["step"]: (one["identical"], one["left"]) for one in ran.of("twice")}
+    assert told == {
+        "chain": (True, ["c/chain.txt"]),
+        "hidden": (True, ["what git ignores (1)"]),
+    }
+
+
 def test_twice_names_what_kind_of_thing_differs(tmp_path: Path) -> None:
     """Each step differs from itself in its own way; none of them passes for deterministic."""
     steps = [

@@ -57,19 +57,45 @@ def test_what_is_read_undeclared(tmp_path: Path, code: str, path: str) -> None:
     [
         "open('../data/in.csv')\nopen('../given/a.csv')",
         "open('out.csv', 'w').write('1')\nopen('out.csv').read()",
-        "open('more.csv', 'w').write('1')\nopen('more.csv').read()",
+        "open('more.csv', 'w').write('1')",
+        '"""Not more.csv."""\nx = 1',
         "open('gone.csv')",
         "open('/etc/hostname')\nopen('../../outside.csv')",
         "open('fit.py')",
         "import pandas as pd\npd.read_csv('https://example.org/more.csv')",
         "import sys\nopen(sys.argv[1])",
-        "def never():\n    open('more.csv')",
+        "import glob\nglob.glob('*.txt')",
+        "print('more')",
         "this is no Python",
     ],
 )
 def test_what_is_declared_own_or_not_here(tmp_path: Path, code: str) -> None:
     made = Made.new(tmp_path / "p", [STEP], {**FILES, "work/fit.py": code})
     assert told(made) == []
+
+
+PATH = "from pathlib import Path\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "path"),
+    [
+        ("open('more.csv', 'w').write('1')\nopen('more.csv').read()", "work/more.csv"),
+        (PATH + "(Path(__file__).resolve().parent.parent / 'data' / 'else.csv')", "data/else.csv"),
+        ("import os\nos.path.join(os.path.dirname(__file__), 'more.csv')", "work/more.csv"),
+        ("def load(path):\n    open(path)\nload('more.csv')", "work/more.csv"),
+        ("import argparse as a\na.ArgumentParser(x='../data/else.csv')", "data/else.csv"),
+        ("import sqlite3\nsqlite3.connect('more.csv')", "work/more.csv"),
+        ("import subprocess, sys\nsubprocess.run([sys.executable, 'sub.py'])", "work/sub.py"),
+        ("import os\nos.system('python sub.py x')", "work/sub.py"),
+        ("import runpy\nrunpy.run_path('sub.py')", "work/sub.py"),
+    ],
+)
+def test_what_is_named_in_other_ways(tmp_path: Path, code: str, path: str) -> None:
+    made = Made.new(tmp_path / "p", [STEP], {**FILES, "work/sub.py": "", "work/fit.py": code})
+    [(text, where)] = told(made)
+    assert where == path
+    assert text.endswith(f" {path!r}, which is not declared")
 
 
 def test_what_another_step_makes_is_missed_before_it_is_there(tmp_path: Path) -> None:
@@ -99,6 +125,15 @@ def test_the_file_that_a_program_reads_unasked(
     files = {"sub/Makefile": "all:\n\ttouch ../o\n", "sub/other.mk": "", "Snakefile": ""}
     made = Made.new(tmp_path / "p", [step], files)
     assert [where for _, where in told(made)] == ([path] if path else [])
+
+
+def test_what_a_test_compares_with(tmp_path: Path) -> None:
+    step = {**STEP, "bNoTests": False, "saTestCommands": ["python -m pytest ../tests/test_fit.py"]}
+    code = "def test():\n    assert open('out.csv').read() == open('../tests/ref.txt').read()"
+    files = {**FILES, "work/fit.py": "", "tests/test_fit.py": code, "tests/ref.txt": "1"}
+    made = Made.new(tmp_path / "p", [step], files)
+    text = "tests/test_fit.py:2 names 'tests/ref.txt', which is not declared"
+    assert told(made) == [(text, "tests/ref.txt")]
 
 
 def test_a_notebooks_cells_share_their_names(tmp_path: Path) -> None:

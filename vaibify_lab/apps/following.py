@@ -187,7 +187,13 @@ class Teller:
 
     def _twice(self, event: Event) -> None:
         slug = event.get("step")
-        if event.get("identical"):
+        left = ", ".join(map(str, event.get("left", ())))
+        if event.get("identical") and left:
+            text = f"run twice, outputs identical, but the second could read {left}"
+            self._say("✗", "x", f"{slug}: {text}, which the first left", "red")
+            action = "declare it as an output, or remove it in the step"
+            self.faults.append(f"step {slug!r} wrote {left}, undeclared: {action}")
+        elif event.get("identical"):
             self._say("✓", "+", f"{slug}: run twice, outputs identical", "green")
         else:
             paths = ", ".join(map(str, event.get("differing", ())))

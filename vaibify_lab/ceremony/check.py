@@ -29,7 +29,7 @@ def check(opened: Opened, look: Look, *, publish: bool = False) -> list[Finding]
     inspection = inspect(opened, look, facts, ())
     found = [*wrong, *preflight(inspection, slugs)]
     for step in look.workflow.steps:
-        found += undeclared_findings(inspection, step)
+        found += undeclared_findings(inspection, step, look.reach.tests[step.slug])
     return [*found, *(_of_clone(opened) if publish else ())]
 
 

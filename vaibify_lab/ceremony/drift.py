@@ -19,7 +19,7 @@ from vaibify_lab.runs.standing import Standing
 
 # nearest to the researcher first: where a layer drifted, those after it drift along
 LAYERS = ("input", "code", "lock", "image", "system", "machine")
-NONE_FOUND = "none found: the step itself is not deterministic"
+NONE_FOUND = "none found: not deterministic by itself, or it reads what it does not declare"
 _ABSENT = "not there"
 
 

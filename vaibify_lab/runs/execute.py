@@ -46,6 +46,7 @@ class Scheduler:
     _alone: set[str] = field(default_factory=set)  # steps of which the tests alone are run
     _asked_for: frozenset[str] = field(init=False)
     _running: dict[Future[StepOutcome], str] = field(default_factory=dict)
+    _hidden: dict[str, int] = field(default_factory=dict)  # what a step wrote and git ignores
 
     def __post_init__(self) -> None:
         steps = self.context.workflow.by_slug
@@ -203,7 +204,9 @@ class Scheduler:
         first = self._record(step)
         if outcome != "passed" or first is None:
             return outcome
-        look_back = comparing.of(step, first.pins.outputs)
+        hidden = self._hidden.get(step.slug, 0)
+        left = [*first.undeclared_writes, *([f"what git ignores ({hidden})"] if hidden else [])]
+        look_back = comparing.of(step, first.pins.outputs, left)
         outcome = self._once(step, tests=self.context.options.tests, look_back=look_back)
         return "differs" if comparing.differs and outcome == "passed" else outcome
 
@@ -212,6 +215,7 @@ class Scheduler:
     ) -> StepOutcome:
         made = StepRun(self.context, step, self._record(step), look_back)
         record = made.run()
+        self._hidden[step.slug] = made.hidden_writes
         write = self.context.journal.write
         if record.outcome != "passed":
             write(

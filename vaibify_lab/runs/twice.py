@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -32,10 +32,13 @@ class Twice:
         self._rules = Rules(self.context.workflow.tolerance, own=own, ran=(begin, begin))
         self._rules.check()
 
-    def of(self, step: Step, first: Mapping[str, str]) -> Callable[[Tree], None]:
+    def of(
+        self, step: Step, first: Mapping[str, str], left: Sequence[str]
+    ) -> Callable[[Tree], None]:
         """Return what is to look at the first run's outputs once those of the second are good.
 
-        ``first`` are the hashes of the first run's outputs by repository path.
+        ``first`` are the hashes of the first run's outputs by repository path; ``left`` names what
+        it wrote besides: the second may have read it, and then the same outputs prove nothing.
         """
 
         def look_back(old: Tree) -> None:
@@ -46,12 +49,13 @@ class Twice:
             rules = replace(self._rules, ran=(self._rules.ran[0], datetime.now(UTC)))
             found = compare_outputs(old, before, context.tree, made, rules)
             differing = [one for one in found if one.verdict != "identical"]
-            self.differs = bool(differing)
+            self.differs = bool(differing or left)
             context.journal.write(
                 "twice",
                 step=step.slug,
                 identical=not differing,
                 differing=[one.path for one in differing],
+                left=list(left),
                 found=[
                     {"path": one.path, "verdict": one.verdict, "said": one.said}
                     for one in differing

@@ -1,63 +1,122 @@
-"""Files that a step's code names to read and the step does not declare: their changes go unseen."""
+"""Files that a step's code names and the step does not declare: their changes would go unseen."""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import is_within, shown
 from vaibify_lab.files.filenames import FileReader, FileUse
+from vaibify_lab.files.mentions import Mention, mentions_in
 from vaibify_lab.notebooks.foretell.telling import Telling
 from vaibify_lab.provenance.compare.notebook_file import read_notebook
 from vaibify_lab.runs.preflight.inspection import Inspection
 
+_DECLARE = "add it to saInputDataFiles, else nobody is told when it changes"
+_PERHAPS = "if the step reads it, add it to saInputDataFiles; if it runs it, to saScripts"
+_KEPT = "declare it as an output, or remove it in the step: a run would start from what one left"
 
-def undeclared_findings(inspection: Inspection, step: Step) -> Iterator[Finding]:
-    """Yield each file of the repository that a step's Python names to read, undeclared.
+
+def undeclared_findings(
+    inspection: Inspection, step: Step, tests: Sequence[str] = ()
+) -> Iterator[Finding]:
+    """Yield each file of the repository that the Python of a step or its tests names, undeclared.
 
     A warning, for code may never come to it; a sealed run is the proof.
     """
     scan = inspection.code.get(step.slug)
     if scan is None or step.interactive or not step.enabled:
         return
-    uses = [(path, use) for path in scan.files for use in _uses(inspection, path)]
-    places = [(path, use, _place(step, use.path)) for path, use in uses]
-    known = [*step.inputs, *step.outputs, *scan.files]
-    known += [place for _, use, place in places if use.writes and place]
-    for path, use, place in places:
-        if place is None or any(is_within(place, one) for one in known):
-            continue
-        makers = [one for one in inspection.producers.of([place]) if one != step.slug]
-        if makers or inspection.place(place).kind == "file":
-            known.append(place)
-            where = shown(path) if path.endswith(".ipynb") else f"{shown(path)}:{use.line}"
-            made = f", which step {makers[0]!r} makes:" if makers else ", which"
-            text = f"{where} reads {shown(place)!r}{made} {'it ' if makers else ''}is not declared"
-            action = "add it to saInputDataFiles, else nobody is told when it changes"
-            yield Finding("warning", "undeclared-input", text, step.slug, place, action)
+    looking = _Looking(inspection, step, [*step.inputs, *step.outputs, *scan.files, *tests])
+    for path in (*scan.files, *tests):
+        yield from looking.at(path)
 
 
-def _uses(inspection: Inspection, path: str) -> list[FileUse]:
-    reader = FileReader()
+@dataclass
+class _Looking:
+    """Tells of each file once."""
+
+    inspection: Inspection
+    step: Step
+    known: list[str]
+    _written: set[str] = field(default_factory=set)
+
+    def at(self, path: str) -> Iterator[Finding]:
+        """Yield what a file of code names."""
+        reader, pieces = FileReader(), _code(self.inspection, path)
+        uses = [use for code in pieces for use in reader.read(code)]
+        self._written.update(one.path for one in uses if one.writes)
+        for use in uses:
+            if not use.writes:
+                yield from self._read(path, use)
+        for code in pieces:
+            for mention in mentions_in(code):
+                yield from self._named(path, mention)
+
+    def _read(self, path: str, use: FileUse) -> Iterator[Finding]:
+        place = _inside(self.step.directory, use.path)
+        if place is None or self._is_known(place):
+            return
+        makers = [one for one in self.inspection.producers.of([place]) if one != self.step.slug]
+        if makers or self._is_file(place):
+            made = f", which step {makers[0]!r} makes: it" if makers else ", which"
+            action = _KEPT if use.path in self._written else _DECLARE
+            text = f"reads {shown(place)!r}{made} is not declared"
+            yield self._finding(path, use.line, text, place, action)
+
+    def _named(self, path: str, mention: Mention) -> Iterator[Finding]:
+        """Yield a file that a text names: from the step's folder, or, if it ends a path, near."""
+        if mention.text in self._written:
+            return
+        bases = [self.step.directory, *(_above(path) if mention.is_tail else ())]
+        for base in dict.fromkeys(bases):
+            place = _inside(base, mention.text)
+            if place and not self._is_known(place) and self._is_file(place):
+                text = f"names {shown(place)!r}, which is not declared"
+                yield self._finding(path, mention.line, text, place, _PERHAPS)
+                return
+
+    def _is_known(self, place: str) -> bool:
+        return any(is_within(place, one) for one in self.known)
+
+    def _is_file(self, place: str) -> bool:
+        return self.inspection.place(place).kind == "file"
+
+    def _finding(self, path: str, line: int, text: str, place: str, action: str) -> Finding:
+        self.known.append(place)
+        where = shown(path) if path.endswith(".ipynb") else f"{shown(path)}:{line}"
+        return Finding(
+            "warning", "undeclared-input", f"{where} {text}", self.step.slug, place, action
+        )
+
+
+def _code(inspection: Inspection, path: str) -> list[str]:
+    """Return the Python of a file: of a script, or of a notebook's cells."""
     try:
         data = inspection.tree.read(path)
         if path.endswith(".ipynb"):
-            cells = Telling.of(path, read_notebook(data, path)).cells
-            return [use for cell in cells for use in reader.read(cell.code)]
+            return [cell.code for cell in Telling.of(path, read_notebook(data, path)).cells]
     except VaibifyError:
         return []  # which is said as such
     if not path.endswith((".py", ".ipy")):
         return []
-    [script] = Telling.of_script(path, data.decode("utf-8", "replace")).cells
-    return [*reader.read(script.code)]
+    return [Telling.of_script(path, data.decode("utf-8", "replace")).cells[0].code]
 
 
-def _place(step: Step, path: str) -> str | None:
+def _above(path: str) -> Iterator[str]:
+    """Yield the folder of a file, and those above it."""
+    while path:
+        path = posixpath.dirname(path)
+        yield path
+
+
+def _inside(base: str, path: str) -> str | None:
     """Return the repository path that a path of the code means; None where it is no such."""
-    if "://" in path or posixpath.isabs(path):
+    if "://" in path or posixpath.isabs(path) or "\0" in path:
         return None
-    inner = posixpath.normpath(posixpath.join(step.directory, path))
-    return None if inner == ".." or inner.startswith("../") else inner
+    inner = posixpath.normpath(posixpath.join(base, path))
+    return None if inner in ("..", ".") or inner.startswith("../") else inner

@@ -84,7 +84,7 @@ def test_the_four_lines_and_the_verdict(clone: Made) -> None:
         f"[3/4] Pulling pinned container image ... {pulled}",
         "[4/4] Re-running workflow ... 2 of 2 outputs identical (in the pinned image, ENGINE)",
     ]
-    assert again.out.endswith("\n\nConfirmed: tiers 1, 3. Not checked: 2.\n")
+    assert again.out.endswith("\n\nConfirmed: tiers 1, 3, 4. Not checked: 2.\n")
 
 
 def with_lock(clone: Made, lock: str) -> None:

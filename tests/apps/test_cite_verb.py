@@ -276,3 +276,14 @@ def test_a_password_in_the_remote_stays_at_home(made: Made) -> None:
         "git clone -- https://example.org/ada/made.git reviewed && cd reviewed"
     )
     assert "secret" not in json.dumps(cited.to_json())
+
+
+def test_a_replay_that_gave_other_bytes_is_told(tmp_path: Path) -> None:
+    made = Made.new(tmp_path / "made", [DICE], {})
+    made.run()
+    assert not any("replay" in note for note in cite(made, "dice")[0]["notes"])
+    assert vaibify(made.root, "replay", "dice").code == 1
+    [note] = [one for one in cite(made, "dice")[0]["notes"] if "replay" in one]
+    assert note.startswith("a replay of it on this machine did not give the same bytes (.vaibify/")
+    made.run("dice")
+    assert not any("replay" in one for one in cite(made, "dice", "--replace")[0]["notes"])

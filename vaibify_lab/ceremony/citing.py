@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vaibify_lab import __version__
+from vaibify_lab.ceremony.replays import failed_replay
 from vaibify_lab.core import jsonio
 from vaibify_lab.core.errors import NotPassed
 from vaibify_lab.core.facts import RunRecord
@@ -59,7 +60,7 @@ def cite_step(opened: Opened, look: Look, slug: str, *, replace: bool = False) -
     run = _run_of(opened, look, step, report)
     there = kept_run(opened.tree, run.fingerprint)
     if there is not None and there.outputs == run.outputs:
-        return _cited(opened, there)
+        return _cited(opened, there, record=look.facts.records.get(slug))
     if there is not None and not replace:
         other = sorted(path for path in run.outputs if there.outputs.get(path) != run.outputs[path])
         text = f"a run of the same name wrote other bytes ({shown(other[0])}) and is kept"
@@ -67,7 +68,7 @@ def cite_step(opened: Opened, look: Look, slug: str, *, replace: bool = False) -
         raise NotPassed(f"step {slug!r}: {text}", where=there.folder, action=action)
     packages = kept_packages(opened.tree, run.versions["components"].get("packages"))
     keep(opened.tree, run, _report(look, report), packages)
-    return _cited(opened, run, is_new=True)
+    return _cited(opened, run, is_new=True, record=look.facts.records.get(slug))
 
 
 def cite_kept(opened: Opened, beginning: str) -> Cited | None:
@@ -139,10 +140,13 @@ def _report(look: Look, report: StepReport) -> Mapping[str, Any]:
     return {"step": report.to_json(), "tested": report.tested, "has_marker": marker is not None}
 
 
-def _cited(opened: Opened, run: KeptRun, *, is_new: bool = False) -> Cited:
+def _cited(opened: Opened, run: KeptRun, *, is_new: bool = False, record: object = None) -> Cited:
     remote = opened.repository.config("remote.origin.url")
-    notes = tuple(_notes(run, remote))
-    return Cited(run, citation(run), checklist(run, remote), notes, is_new)
+    notes = [*_notes(run, remote)]
+    failed = failed_replay(opened.tree, record.run_id) if isinstance(record, RunRecord) else None
+    if failed is not None:
+        notes.append(f"a replay of it on this machine did not give the same bytes ({failed})")
+    return Cited(run, citation(run), checklist(run, remote), tuple(notes), is_new)
 
 
 def _notes(run: KeptRun, remote: str | None) -> Sequence[str]:

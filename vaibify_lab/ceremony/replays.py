@@ -45,6 +45,23 @@ def keep(tree: Tree, replay: Replay, copy: Tree | None = None) -> Replay:
     return kept
 
 
+def failed_replay(tree: Tree, run_id: str) -> str | None:
+    """Return where the latest replay of a run that gave other bytes is kept; None: nowhere."""
+    with suppress(VaibifyError), tree.inside(REPLAYS) as here:
+        for name in sorted(here.names() if here is not None else (), reverse=True):
+            with suppress(VaibifyError):
+                value = jsonio.loads(tree.read(f"{REPLAYS}/{name}/replay.json"), name)
+                steps = value.get("steps", ()) if isinstance(value, dict) else ()
+                if any(_is_of(one, run_id) for one in steps):
+                    return f"{REPLAYS}/{name}"
+    return None
+
+
+def _is_of(step: object, run_id: str) -> bool:
+    state = isinstance(step, dict) and step.get("run_id") == run_id and step.get("state")
+    return state in ("differs", "equal")
+
+
 def _keep_outputs(tree: Tree, replay: Replay, copy: Tree, place: str) -> None:
     target = tree.root / place / "outputs"
     target.mkdir()

@@ -21,8 +21,8 @@ settings.load_profile("vaibify")
 # What one test made must not stand in for what another is to run.
 os.environ["VAIBIFY_CACHE_GIGABYTES"] = "0"
 
-# Whoever starts the tests in the background of a script, or by nohup, has them ignore these, and all
-# that they start.
+# Whoever starts the tests in the background of a script, or by nohup, has them ignore these, and
+# all that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:

@@ -399,6 +399,20 @@ def test_changed_reason_is_seen_at_once(project: Path, git: Git, change, expecte
     assert [one.code for one in check.problems(blobs(project, "out/r"))] == [expected]
 
 
+def test_what_cannot_be_read_and_then_is_gone(project: Path) -> None:
+    """No bytes before and none after: the advice still differs."""
+    (project / "made.csv").symlink_to("/etc/hostname")
+    check = CloneCheck(Repository.find(project))
+    [linked] = check.problems({"made.csv": None})
+    assert linked.text == "is not tracked by git"
+    (project / "made.csv").unlink()
+    assert check.problems({"made.csv": None}) == missing_from_clone(
+        Repository.find(project), {"made.csv": None}
+    )
+    [gone] = check.problems({"made.csv": None})
+    assert gone.text == "is not there, nor in the last commit"
+
+
 def test_names_of_every_kind(project: Path, git: Git, commit) -> None:
     names = [
         " lead",

@@ -12,7 +12,7 @@ import re
 from vaibify_lab.core.errors import InvalidFile, MissingFile, UnsafePath
 from vaibify_lab.core.observed import CloneProblem, GitSnapshot
 from vaibify_lab.files.attributes import blob_id
-from vaibify_lab.files.clone_reasons import REGULAR, BlobIds, above, altered, explain
+from vaibify_lab.files.clone_reasons import REGULAR, BlobIds, above, altered, explain, is_there
 from vaibify_lab.files.git import Repository
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.files.paths import join
@@ -58,7 +58,10 @@ class CloneCheck:
         doubtful = [path for path in blob_ids if path not in suspects] if self._may_alter() else []
         if not suspects and not doubtful:
             return []
-        question = list(blob_ids), suspects, doubtful, self._rule_files(suspects, doubtful)
+        unread = [path for path, blob in suspects.items() if blob is None]
+        there = [path for path in unread if is_there(self._tree, path)]
+        rules = self._rule_files(suspects, doubtful)
+        question = list(blob_ids), suspects, there, doubtful, rules
         if self._answered is None or self._answered[0] != question:
             found = {
                 **{one.path: one for one in explain(self._repo, snapshot, suspects)},

@@ -44,7 +44,7 @@ def explain(repo: Repository, snapshot: GitSnapshot, paths: BlobIds) -> Iterator
     for path, blob in plain.items():
         if path in rules:
             yield _ignored(path, rules[path])
-        elif path not in snapshot.tree and not _mode(tree, path, bool):
+        elif path not in snapshot.tree and not is_there(tree, path):
             yield CloneProblem(path, "untracked", "is not there, nor in the last commit", _PUT_BACK)
         elif path not in snapshot.tree:
             yield _uncommitted(path, is_staged=path in snapshot.index)
@@ -80,8 +80,7 @@ def above(path: str) -> list[str]:
 def _obstacle(tree: Tree, snapshot: GitSnapshot, path: str) -> CloneProblem | None:
     """Return what keeps the path out of this repository altogether."""
     if snapshot.commit is None:
-        is_here = _mode(tree, path, bool)
-        action = _add(path) if is_here else _PUT_BACK
+        action = _add(path) if is_there(tree, path) else _PUT_BACK
         return CloneProblem(path, "no-commit", "nothing is committed yet", action)
     for folder in (*above(path), path):
         if _is_gitlink(snapshot, folder) or folder.rpartition("/")[2].lower() == ".git":
@@ -101,6 +100,14 @@ def _obstacle(tree: Tree, snapshot: GitSnapshot, path: str) -> CloneProblem | No
 def _is_gitlink(snapshot: GitSnapshot, path: str) -> bool:
     entries = snapshot.tree.get(path), snapshot.index.get(path)
     return any(entry is not None and entry[0] == GITLINK for entry in entries)
+
+
+def is_there(tree: Tree, path: str) -> bool:
+    """Tell whether anything stands at a path, by which the advice differs; not below a link."""
+    try:
+        return _mode(tree, path, bool)
+    except UnsafePath:
+        return False
 
 
 def _mode(tree: Tree, path: str, test: Callable[[int], bool]) -> bool:

@@ -117,7 +117,8 @@ def assert_everything_is_inside(picture: str) -> None:
     box = (0, 0, 0, 0)
     for one in inner:
         if one.tag == f"{_SVG}rect":
-            box = tuple(int(one.attrib[name]) for name in ("x", "y", "width", "height"))  # type: ignore[assignment]
+            x, y, wide, high = (int(one.attrib[name]) for name in ("x", "y", "width", "height"))
+            box = (x, y, wide, high)
             assert box[0] + left + 24 >= 0 and box[0] + left + box[2] + 24 <= width
             assert box[1] >= 0 and box[1] + box[3] + 24 <= height
         elif one.tag == f"{_SVG}text":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -61,7 +61,9 @@ def checked(
     known = [one for one in records.values() if isinstance(one, RunRecord)]
     kinds = ("missing", "link", "not-regular", "unreadable", "changing", "lfs-pointer")
     states = {
-        path: FileState(text) if text in kinds else FileState("file", content(text))  # type: ignore[arg-type]
+        path: FileState(cast("FileKind", text))
+        if text in kinds
+        else FileState("file", content(text))
         for path, text in files.items()
     }
     return PinCheck(flow, Facts(records=records), World(files=states), Versions(lambda: known))

@@ -21,6 +21,10 @@ def record(
     return RunRecord("w", "s", "S", outcome, "r", ended, ended, pins=pins, last_passed=last)
 
 
+def versions_of(records: list[RunRecord]) -> Versions:
+    return Versions(lambda: records)
+
+
 def test_a_content_that_no_record_knows_gets_the_next_number() -> None:
     versions = Versions(lambda: [record(Pins({"x": A}, {}, {"y": B}, {"y": 4}))])
     assert (versions.of("x", A), versions.of("y", B)) == (1, 4)
@@ -51,7 +55,7 @@ def test_after_a_merge_two_contents_share_a_number_and_one_may_have_two() -> Non
     ours = record(Pins({"x": A, "z": C}, versions={"x": 2, "z": 3}))
     theirs = record(Pins({"x": B, "z": C}, versions={"x": 2, "z": 5}))
     for records in ([ours, theirs], [theirs, ours]):
-        versions = Versions(lambda records=records: records)  # type: ignore[misc]
+        versions = versions_of(records)
         assert [versions.of("x", one) for one in (A, B, C)] == [2, 2, 3]
         assert [versions.of("z", one) for one in (C, D)] == [3, 4]
 
@@ -77,8 +81,8 @@ def test_numbers_are_kept_by_the_records_that_are_written(runs: list[dict[str, s
     highest: dict[str, int] = {}
     for inputs in runs:
         before = list(last)
-        pins = Versions(lambda before=before: before).numbered(Pins(inputs))  # type: ignore[misc]
-        again = Versions(lambda pins=pins: [record(pins)])  # type: ignore[misc]
+        pins = versions_of(before).numbered(Pins(inputs))
+        again = versions_of([record(pins)])
         for path, sha256 in inputs.items():
             number = again.of(path, sha256)
             assert number == (pins.versions or {}).get(path, 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from pytest_jupyter.jupyter_server import *  # noqa: F403  fixtures and hooks, f
 
 from tests.kit import CHAIN, CHAIN_FILES, Made
 from tests.server.client import Client
+from tests.server.process import Server
 
 
 @pytest.fixture
@@ -31,3 +34,14 @@ def made(jp_root_dir: Path) -> Made:
 @pytest.fixture
 def client(jp_fetch: Any, jp_ws_fetch: Any) -> Client:
     return Client(jp_fetch, jp_ws_fetch)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server in a process of its own."""
+    place = tmp_path_factory.mktemp("server")
+    (place / "work").mkdir()
+    found = Server(place / "work", place / "home")
+    found.start()
+    yield found
+    found.kill(signal.SIGTERM)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +29,6 @@ SLOW_FILES = {
     "slow.sh": "echo first; while [ ! -e out/go ]; do sleep 0.1; done; rm out/go\n"
     "echo last; echo done > out/x.txt\n"
 }
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    place = tmp_path_factory.mktemp("server")
-    (place / "work").mkdir()
-    found = Server(place / "work", place / "home")
-    found.start()
-    yield found
-    found.kill(signal.SIGTERM)
 
 
 @pytest.fixture

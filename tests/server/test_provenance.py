@@ -26,16 +26,6 @@ LONG = 200
 RUN = "20260101T000000-00000000"
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    place = tmp_path_factory.mktemp("server")
-    (place / "work").mkdir()
-    found = Server(place / "work", place / "home")
-    found.start()
-    yield found
-    found.kill()
-
-
 @pytest.fixture
 def place(server: Server, request: pytest.FixtureRequest) -> Iterator[Path]:
     found = server.root / re.sub(r"\W", "_", request.node.name)

@@ -109,10 +109,7 @@ def run_notebook(
 
 
 def _fill(opened: Opened, path: str, output: str, copy: Tree) -> None:
-    listed = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    said = opened.repository.run(*listed, timeout=120)
-    files = [one for one in said.decode("utf-8", "surrogateescape").split("\0") if one]
-    for file in dict.fromkeys((*files, path)):
+    for file in dict.fromkeys((*opened.repository.files(), path)):
         ours = file.startswith(".vaibify/") and file != _KEPT
         seen = opened.tree.lstat(file)
         if not ours and file != _WORKFLOW and seen is not None:

@@ -12,6 +12,8 @@ import posixpath
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from vaibify_lab.files.syntax import last_name
+
 # Callables whose argument of that place (or keyword) is a file: by the last part of their name, or
 # the last two where one says too little.
 _READS: dict[str, int] = {
@@ -81,7 +83,7 @@ class FileReader:
         """Return the files that a piece of code names; nothing where it does not parse."""
         try:
             tree = ast.parse(code)
-            called = {_last(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+            called = {last_name(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
             walk = _Walk(self.names, called, self.handed)
             for statement in tree.body:
                 walk.statement(statement, certain=True)
@@ -158,7 +160,7 @@ class _Walk:
                 self.names.pop(one.id, None)
 
     def _call(self, call: ast.Call, certain: bool) -> Iterator[FileUse]:
-        name, dotted = _last(call.func), _dotted(call.func)
+        name, dotted = last_name(call.func), _dotted(call.func)
         of_path = self._of_path(call)
         if of_path is not None:
             if name in _OF_PATH_READ or name in _OF_PATH_WRITE:
@@ -186,7 +188,7 @@ class _Walk:
             return None
         value = call.func.value
         is_path = isinstance(value, ast.BinOp) or (
-            isinstance(value, ast.Call) and _last(value.func) in _PATHS
+            isinstance(value, ast.Call) and last_name(value.func) in _PATHS
         )
         if is_path or (isinstance(value, ast.Name) and value.id in self.names):
             return self._text(value)
@@ -218,7 +220,7 @@ class _Walk:
         return None
 
     def _made(self, call: ast.Call) -> str | None:
-        name, dotted = _last(call.func), _dotted(call.func)
+        name, dotted = last_name(call.func), _dotted(call.func)
         if name in _PATHS or dotted in ("os.path.join", "path.join", "str", "os.fspath"):
             parts = [self._text(one) for one in call.args]
             known = [one for one in parts if one is not None]
@@ -246,18 +248,12 @@ def _writes(call: ast.Call, place: int) -> bool:
 
 def _catches(handler: ast.ExceptHandler) -> bool:
     caught = handler.type
-    return caught is None or any(_last(one) in _GUARDS for one in ast.walk(caught))
-
-
-def _last(node: ast.AST) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
+    return caught is None or any(last_name(one) in _GUARDS for one in ast.walk(caught))
 
 
 def _dotted(node: ast.AST) -> str:
     """Return ``a.b`` of ``x.a.b``: the last two parts; a bare name as it is."""
     if isinstance(node, ast.Attribute):
-        before = _last(node.value)
+        before = last_name(node.value)
         return f"{before}.{node.attr}" if before else node.attr
     return node.id if isinstance(node, ast.Name) else ""

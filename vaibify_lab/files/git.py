@@ -128,6 +128,12 @@ class Repository:
             raise _failure(self.root, args, done)
         return done.stdout
 
+    def files(self, *patterns: str) -> list[str]:
+        """Return the files that git tracks or would add, sorted; only those that patterns match."""
+        listed = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--")
+        said = self.run(*listed, *patterns, timeout=120)
+        return sorted(set(os.fsdecode(said).split("\0")[:-1]))
+
     def config(self, key: str) -> str | None:
         """Return a value of git's configuration; None when it is not set."""
         value = self.run("config", "-z", "--get", key, accept=(0, 1))

@@ -11,6 +11,8 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from vaibify_lab.files.syntax import last_name
+
 _LONGEST = 300
 _JOINS = frozenset({"join", "joinpath", "Path", "PurePath"})
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
@@ -44,7 +46,7 @@ def _of(tree: ast.Module) -> Iterator[Mention]:
             yield from (Mention(word, node.lineno) for word in _words(node.value))
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             yield from _tail(_divided(node), node.lineno)
-        elif isinstance(node, ast.Call) and _last(node.func) in _JOINS:
+        elif isinstance(node, ast.Call) and last_name(node.func) in _JOINS:
             yield from _tail(node.args, node.lineno)
 
 
@@ -73,9 +75,3 @@ def _tail(parts: list[ast.expr], line: int) -> Iterator[Mention]:
         texts.insert(0, part.value)
     if texts and not any("\0" in text for text in texts):
         yield Mention(posixpath.join(*texts), line, is_tail=True)
-
-
-def _last(node: ast.AST) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""

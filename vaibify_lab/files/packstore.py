@@ -86,11 +86,9 @@ class PackStore:
         try:
             _require_own(os.fstat(opened))
             return read_pack(opened, name)
-        except Damaged:
-            self.drop(name, opened)
-            os.close(opened)
-            raise
-        except BaseException:
+        except BaseException as error:  # whatever ends it, no descriptor is left open
+            if isinstance(error, Damaged):
+                self.drop(name, opened)
             os.close(opened)
             raise
 
@@ -132,7 +130,7 @@ class PackStore:
                 fcntl.flock(opened, fcntl.LOCK_EX)  # for as long as somebody writes it
                 write_pack(opened, name, about, members, open_source)
                 os.rename(draft, name, src_dir_fd=self._opened, dst_dir_fd=self._opened)
-            except BaseException:
+            except BaseException:  # also Ctrl-C: no half a draft stays
                 self._remove(draft)
                 raise
             finally:

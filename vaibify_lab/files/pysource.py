@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 from vaibify_lab.files.parsed import Import, Parsed
+from vaibify_lab.files.syntax import last_name
 
 # Parsing holds the interpreter for up to ten seconds a megabyte, when the text is made for it.
 _TREE_LIMIT = 512 * 1024
@@ -80,7 +81,7 @@ def _statement(node: ast.Import | ast.ImportFrom, offset: int, optional: bool) -
 
 def _call(node: ast.Call, offset: int, optional: bool) -> Iterator[Import]:
     """Read ``importlib.import_module("a.b")`` and ``__import__("a.b")``."""
-    if _last_name(node.func) not in _IMPORTERS or not node.args:
+    if last_name(node.func) not in _IMPORTERS or not node.args:
         return
     name = _constant(node.args[0])
     if not name or not re.fullmatch(r"\.*\w+(\.\w+)*", name):
@@ -114,7 +115,7 @@ def _new_path(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> Iterator[str]
 
 
 def _is_path(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and (node.attr, _last_name(node.value)) == (
+    return isinstance(node, ast.Attribute) and (node.attr, last_name(node.value)) == (
         "path",
         "sys",
     )
@@ -150,26 +151,20 @@ def _catches(handler: ast.ExceptHandler) -> bool:
     caught = handler.type
     if caught is None:
         return True
-    return any(_last_name(one) in _FAILS_AS for one in ast.walk(caught))
+    return any(last_name(one) in _FAILS_AS for one in ast.walk(caught))
 
 
 def _suppresses(call: ast.expr) -> bool:
     return (
         isinstance(call, ast.Call)
-        and _last_name(call.func) == "suppress"
-        and any(_last_name(one) in _FAILS_AS for one in call.args)
+        and last_name(call.func) == "suppress"
+        and any(last_name(one) in _FAILS_AS for one in call.args)
     )
 
 
 def _is_condition(test: ast.expr) -> bool:
-    names = [_last_name(one) for one in ast.walk(test)]
+    names = [last_name(one) for one in ast.walk(test)]
     return any(name in _CONDITIONS or _PRESENCE.search(name) for name in names)
-
-
-def _last_name(node: ast.AST) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _constant(node: ast.AST) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -65,7 +64,6 @@ def _finding(path: str, cell: dict[str, Any], level: Level) -> Finding:
 
 def _notebooks(opened: Opened) -> Iterable[str]:
     """Return the notebooks that git tracks, or does not ignore."""
-    asked = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", "*.ipynb")
-    paths = os.fsdecode(opened.repository.run(*asked)).split("\0")
-    there = sorted({one for one in paths if one and _CHECKPOINTS not in one.split("/")})
-    return [one for one in there if opened.tree.lstat(one) is not None]
+    paths = opened.repository.files("*.ipynb")
+    there = [one for one in paths if opened.tree.lstat(one) is not None]
+    return [one for one in there if _CHECKPOINTS not in one.split("/")]

@@ -72,7 +72,7 @@ def choose(
             tell(f"no container: {error.text}")
     lock = opened.tree.read(LOCK) if opened.tree.lstat(LOCK) is not None else None
     python = environment_for(lock, progress=tell)
-    engine = LocalEngine(options.tier, python)  # type: ignore[arg-type]
+    engine = LocalEngine(options.tier, python)
     return Chosen(engine, python.lock_hash, standing.of_local(engine))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
@@ -13,7 +13,6 @@ from vaibify_lab.core import differences
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.facts import FactFault, RunRecord
 from vaibify_lab.core.model import Step
-from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.cache import keep
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.plan import Planned, nested, on_a_terminal
@@ -46,7 +45,6 @@ class Scheduler:
     _alone: set[str] = field(default_factory=set)  # steps of which the tests alone are run
     _asked_for: frozenset[str] = field(init=False)
     _running: dict[Future[StepOutcome], str] = field(default_factory=dict)
-    _hidden: dict[str, int] = field(default_factory=dict)  # what a step wrote and git ignores
 
     def __post_init__(self) -> None:
         steps = self.context.workflow.by_slug
@@ -195,27 +193,25 @@ class Scheduler:
             restored = Restoring(self.context, step, self._record(step)).run()
             if restored is not None:
                 return self._tests(step, "passed") if options.tests else "passed"
-        return self._once(step, tests=options.tests)
+        return self._once(StepRun(self.context, step, self._record(step)), tests=options.tests)
 
     def _twice(self, step: Step) -> StepOutcome:
         """Run a step two times, keep the second, and tell whether its outputs were the same."""
         comparing = Twice(self.context)
-        outcome = self._once(step, tests=False)
+        made = StepRun(self.context, step, self._record(step))
+        outcome = self._once(made, tests=False)
         first = self._record(step)
         if outcome != "passed" or first is None:
             return outcome
-        hidden = self._hidden.get(step.slug, 0)
+        hidden = made.hidden_writes
         left = [*first.undeclared_writes, *([f"what git ignores ({hidden})"] if hidden else [])]
         look_back = comparing.of(step, first.pins.outputs, left)
-        outcome = self._once(step, tests=self.context.options.tests, look_back=look_back)
+        again = StepRun(self.context, step, first, look_back)
+        outcome = self._once(again, tests=self.context.options.tests)
         return "differs" if comparing.differs and outcome == "passed" else outcome
 
-    def _once(
-        self, step: Step, *, tests: bool, look_back: Callable[[Tree], None] | None = None
-    ) -> StepOutcome:
-        made = StepRun(self.context, step, self._record(step), look_back)
-        record = made.run()
-        self._hidden[step.slug] = made.hidden_writes
+    def _once(self, made: StepRun, *, tests: bool) -> StepOutcome:
+        step, record = made.step, made.run()
         write = self.context.journal.write
         if record.outcome != "passed":
             write(

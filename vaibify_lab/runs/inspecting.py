@@ -25,7 +25,7 @@ def engine_facts(
         found = _VERSION.search(pinned.system_tools.python or "")
         return EngineFacts("docker", "container", python=found[0] if found else None)
     lock = opened.tree.read(LOCK) if opened.tree.lstat(LOCK) is not None else None
-    return facts_of_local(LocalEngine(options.tier), lock)  # type: ignore[arg-type]  # checked there
+    return facts_of_local(LocalEngine(options.tier), lock)
 
 
 def inspect(opened: Opened, look: Look, engine: EngineFacts, asked: Iterable[str]) -> Inspection:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vaibify_lab.runs.plan import Mode, Selection
+
+if TYPE_CHECKING:
+    from vaibify_lab.engines.local.tiers import Wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class RunOptions:
     steps: tuple[str, ...] = ()
     jobs: int | None = None
     engine: str = "auto"
-    tier: str = "auto"
+    tier: Wanted = "auto"
     deterministic: bool = False
     plot_only: bool = False
     sealed: bool = False

@@ -39,21 +39,10 @@ def record_of(
     previous: RunRecord | None,
     seconds: float,
 ) -> RunRecord:
-    """Return the record; a run that did not pass keeps the last one that did inside."""
-    return with_versions(
-        context, without_versions(context, step, verdict, attempt, previous, seconds)
-    )
+    """Return the record; a run that did not pass keeps the last one that did inside.
 
-
-def without_versions(
-    context: RunContext,
-    step: Step,
-    verdict: Verdict,
-    attempt: Attempt,
-    previous: RunRecord | None,
-    seconds: float,
-) -> RunRecord:
-    """Return a record that nobody is to write: its contents take no version number."""
+    Its contents have no version numbers: one that is to be written gets them by `with_versions`.
+    """
     around, reason, engine = context.around, verdict.reason, context.engine
     passed = verdict.outcome == "passed"
     last = previous.passed if previous is not None else None

@@ -32,7 +32,7 @@ from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.hostfiles import os_errors
 from vaibify_lab.runs.journal import now
 from vaibify_lab.runs.judge import Consumption, Verdict
-from vaibify_lab.runs.recording import Attempt, with_versions, without_versions
+from vaibify_lab.runs.recording import Attempt, record_of, with_versions
 from vaibify_lab.runs.writable import require_git_apart, writable_folders
 from vaibify_lab.runs.writes import stamps
 
@@ -118,9 +118,7 @@ class Restoring:
         """Return the record that a run would have now, but for its outputs."""
         pins = Pins(dict(consumed.inputs), dict(consumed.code), {})
         verdict = Verdict("passed", None, 0, pins)
-        return without_versions(
-            self.context, self.step, verdict, Attempt(now()), self.previous, 0.0
-        )
+        return record_of(self.context, self.step, verdict, Attempt(now()), self.previous, 0.0)
 
     def _taken(self, pack: Pack, name: str, consumed: Consumption) -> RunRecord | None:
         context, step = self.context, self.step

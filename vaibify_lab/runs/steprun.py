@@ -19,7 +19,6 @@ from vaibify_lab.core.references import as_run
 from vaibify_lab.core.report import Reason
 from vaibify_lab.engines.base import Launch, bash_script
 from vaibify_lab.files.tree import Tree
-from vaibify_lab.notebooks import session as notebooks
 from vaibify_lab.runs import plotonly, sealed
 from vaibify_lab.runs.aside import Aside, delete
 from vaibify_lab.runs.bytecode import drop_byte_code
@@ -30,11 +29,12 @@ from vaibify_lab.runs.determinism import (
     preamble_of,
     step_environment,
 )
+from vaibify_lab.runs.exchange import Exchange, exchange_for
 from vaibify_lab.runs.guard import Guard, prevents
 from vaibify_lab.runs.journal import now
 from vaibify_lab.runs.judge import Consumption, Judge, Seal, Verdict
 from vaibify_lab.runs.launching import fresh_state, launch_and_wait, resources_of
-from vaibify_lab.runs.recording import Attempt, record_of
+from vaibify_lab.runs.recording import Attempt, record_of, with_versions
 from vaibify_lab.runs.waiting import Wait
 from vaibify_lab.runs.writable import make_ready, require_git_apart, writable_folders
 from vaibify_lab.runs.writes import stamps
@@ -73,7 +73,7 @@ class StepRun:
         verdict = self._verdict()
         self.hidden_writes = verdict.hidden
         seconds = time.monotonic() - clock
-        record = record_of(self.context, self.step, verdict, self._attempt, self.previous, seconds)
+        record = self._record(verdict, seconds)
         try:
             self._write(record)
         except VaibifyError as error:
@@ -217,8 +217,7 @@ class StepRun:
         declared = step.plot_commands if plots_only else step.commands
         commands = () if step.interactive else as_run(declared, root, context.cores)
         notebook = None if plots_only or step.interactive else step.notebook
-        exchange, first = self._notebook(notebook) if notebook else (None, "")
-        opening = notebooks.script(first) if first else ""
+        shared = exchange_for(context, step, notebook) if notebook else Exchange()
         variables = step_environment(
             step,
             seed=seed_of(context.workflow, step, consumed.inputs),
@@ -228,7 +227,7 @@ class StepRun:
         self._attempt = dataclasses.replace(
             self._attempt,
             variables=variables,
-            commands_run=(*filter(None, [first]), *commands),
+            commands_run=(*shared.commands, *commands),
             sealed=self._stage is not None and prevents(context.engine, "read"),
         )
         return Launch(
@@ -237,31 +236,17 @@ class StepRun:
             tree=tree.root,
             project_name=context.project.name,
             directory=step.directory,
-            script=after_preamble(context, opening + bash_script(commands)),
+            script=after_preamble(context, shared.opening + bash_script(commands)),
             writable=writable_folders(step),
-            environment={**variables, **self._runner(exchange)},
+            environment={**variables, **shared.variables},
             network=not context.project.network_isolation,
             state=fresh_state(context.folder.step(step.slug)),
             read_only={**(self._stage.laid_in if self._stage else {}), **shields},
-            exchange=exchange,
+            exchange=shared.folder,
             preamble=preamble_of(context),
             resources=resources_of(step),
             for_terminals=step.interactive,
         )
-
-    def _notebook(self, notebook: str) -> tuple[Path, str]:
-        """Make a notebook ready; return the folder that is shared for it, and the command."""
-        step = self.step
-        exchange = fresh_state(self.context.folder.step(step.slug), "exchange")
-        notebooks.prepare(exchange)
-        copy = notebooks.copy_among(step.outputs, notebook)
-        return exchange, notebooks.command(notebook, copy, step.directory)
-
-    def _runner(self, exchange: Path | None) -> dict[str, str]:
-        if exchange is None:
-            return {}
-        place = self.context.engine.exchange_root(exchange)
-        return {notebooks.VARIABLE: notebooks.runner_at(place)}
 
     def _undo(self, made: Sequence[str]) -> None:
         """Put the old outputs back and keep what the run wrote among its leftovers.
@@ -278,6 +263,10 @@ class StepRun:
         if apart:
             text = f"what it wrote was set apart in {aside.leftovers}"
             self.context.journal.write("note", step=self.step.slug, text=text)
+
+    def _record(self, verdict: Verdict, seconds: float) -> RunRecord:
+        told = (self.context, self.step, verdict, self._attempt, self.previous, seconds)
+        return with_versions(self.context, record_of(*told))
 
     def _write(self, record: RunRecord) -> None:
         kept = self.context.facts.write_record(record)
@@ -297,7 +286,7 @@ class StepRun:
             reason = Reason(error.code, text, error.where, error.action)
             code, undeclared = record.exit_code, record.undeclared_writes
             verdict = Verdict("failed", reason, code, undeclared=undeclared)
-            record = record_of(context, step, verdict, self._attempt, self.previous, record.seconds)
+            record = self._record(verdict, record.seconds)
         if isinstance(error, DiskFull):
             delete(context.folder.path / "leftovers" / step.slug)
         self._write(record)

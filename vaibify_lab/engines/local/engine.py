@@ -7,7 +7,7 @@ import os
 import shutil
 import time
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from vaibify_lab.core import disk
 from vaibify_lab.core.errors import ToolMissing, VaibifyError
@@ -47,7 +47,7 @@ class LocalEngine:
 
     def __init__(
         self,
-        tier: Literal["auto", "bwrap", "landlock", "plain"] = "auto",
+        tier: tiers.Wanted = "auto",
         python: PythonEnvironment | None = None,
     ) -> None:
         self.tier = tiers.choose(tier)

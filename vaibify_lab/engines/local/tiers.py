@@ -9,6 +9,7 @@ from vaibify_lab.core.errors import ToolMissing
 from vaibify_lab.engines.local import bubblewrap, landlock
 
 Tier = Literal["bwrap", "landlock", "plain"]
+Wanted = Literal["auto", Tier]
 
 _ALWAYS = {
     "memory": "a memory limit holds for each process, not for the step (RLIMIT_AS, best effort)",
@@ -47,7 +48,7 @@ _PLAIN = {
 _NOT_LINUX = {"escape": "processes that leave the step's process group are not ended with it"}
 
 
-def choose(wanted: Literal["auto", "bwrap", "landlock", "plain"]) -> Tier:
+def choose(wanted: Wanted) -> Tier:
     """Return the tier to use: the one wanted, or the strongest that works here.
 
     Raises

@@ -7,6 +7,7 @@ import struct
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from vaibify_lab.provenance.compare.measured import Measured
@@ -124,7 +125,11 @@ def _values(measured: Measured, one: _Frame, other: _Frame, where: str) -> None:
     width = one.size[0]
     for at, mine, yours in _pairs(one, other):
         if mine != yours or mine == 0:
-            measured.pair(mine, yours, lambda at=at: f"{where}[{at // width}, {at % width}]")  # type: ignore[misc]
+            measured.pair(mine, yours, partial(_point, where, at, width))
+
+
+def _point(where: str, at: int, width: int) -> str:
+    return f"{where}[{at // width}, {at % width}]"
 
 
 def _pairs(one: _Frame, other: _Frame) -> Iterator[tuple[int, float, float]]:

@@ -121,12 +121,8 @@ class Inspection:
 
     @cached_property
     def _known_files(self) -> Mapping[str, Sequence[str]]:
-        listed = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-        said = self.repository.run(*listed, timeout=120)
         found: dict[str, list[str]] = {}
-        for path in sorted(
-            set(os.fsdecode(said).split("\0")[:-1]), key=lambda one: (len(one), one)
-        ):
+        for path in sorted(self.repository.files(), key=len):
             found.setdefault(path.rpartition("/")[2], []).append(path)
         return found
 

@@ -1,0 +1,12 @@
+"""What several readers of Python's syntax trees ask of a node."""
+
+from __future__ import annotations
+
+import ast
+
+
+def last_name(node: ast.AST) -> str:
+    """Return the last part of a dotted name; "" of anything else."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""

@@ -15,6 +15,7 @@ import pytest
 from vaibify_lab.core.errors import RunInProgress
 from vaibify_lab.engines import state_files
 from vaibify_lab.engines.base import Ended
+from vaibify_lab.engines.docker import watch
 from vaibify_lab.engines.docker.config import container_name
 from vaibify_lab.engines.docker.daemon import Daemon
 from vaibify_lab.engines.docker.engine import DockerEngine
@@ -113,6 +114,27 @@ def test_two_who_watch_the_same_step_say_the_same(lab: ContainerLab) -> None:
     assert plain(state_files.ended(state)) == ends[0]
     said = b"".join(b"%d\n" % i for i in range(1, 301)) + b"over\n"
     assert (state / "stdout").read_bytes() == said
+
+
+def test_an_end_that_another_watch_put_on_record_outlives_an_engine_that_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "RETURNING", 0.0)
+    nobody = Daemon(docker.DockerClient("http://127.0.0.1:1", version="1.41"))
+    begun = watch.Begun(container="c", state=tmp_path, scratch=tmp_path / "scratch", log_limit=9)
+    ends = []
+    for noted in (None, Ended(returncode=137, stopped=True)):
+        if noted is not None:
+            state_files.write_ended(tmp_path, noted)
+        one = watch.Watch(nobody, begun, None)
+        one.begin()
+        ends.append(wait_for(lambda one=one: one.ended))
+        assert state_files.ended(tmp_path) == ends[-1]
+        (tmp_path / state_files.STATUS).unlink()
+    assert [(end.returncode, end.stopped, end.lost) for end in ends] == [
+        (None, False, True),
+        (137, True, False),
+    ]
 
 
 def test_a_step_found_again_can_be_stopped(lab: ContainerLab, image: str) -> None:

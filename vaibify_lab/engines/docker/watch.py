@@ -126,11 +126,14 @@ class Watch:
     def _settle(self, ended: Ended) -> None:
         """Put the end on record, and only then let go of the container.
 
+        What another watch put there stands: it let go of the container under this one's eyes.
         Where somebody deleted the place for it nobody will look for the container there either.
         """
         kept = False
+        known = state_files.ended(self._begun.state)
         try:
-            state_files.write_ended(self._begun.state, ended)
+            if known is None:
+                state_files.write_ended(self._begun.state, ended)
         except VaibifyError as error:
             ended = replace(ended, detail=_joined(ended.detail, f"not on record: {error}"))
             kept = self._begun.state.is_dir()
@@ -138,7 +141,7 @@ class Watch:
             with suppress(EngineLost, EngineUnfit):
                 self._daemon.remove(self._begun.container)
         remove_tree(str(self._begun.scratch))
-        self._ended = ended
+        self._ended = known or ended
         self._over.set()
 
     def _until_end(self) -> Ended:
@@ -215,9 +218,6 @@ class Watch:
         return False
 
     def _verdict(self, last: Container | None) -> Ended:
-        known = state_files.ended(self._begun.state)
-        if known is not None:  # another process watched as well, and let go of the container
-            return known
         if last is None or last.status in REMOVING:
             return Ended(None, lost=True, detail="its container was removed by somebody else")
         if last.status == "created":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
 from pathlib import Path
 from typing import IO
 
@@ -111,10 +110,25 @@ def test_where_no_helper_can_be_started_this_process_does_it(
     assert len(hashing.hash_many(tree, paths)) == len(paths)
 
 
+def test_helpers_go_ahead_of_who_takes_the_answers(
+    tree: Tree, paths: list[str], many: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = hashing.hash_many(tree, paths)
+    answered: list[str] = []
+    ask = sharing._ask
+
+    def heard(orders: IO[bytes], answers: IO[bytes], piece: list[str]) -> object:
+        answer = ask(orders, answers, piece)
+        answered.extend(path for path, _ in answer or ())
+        return answer
+
+    monkeypatch.setattr(sharing, "_ask", heard)
+    with hashing.hashed_ahead(tree, paths) as states:
+        wait_for(lambda: len(answered) >= len(paths) - sharing.PIECE)  # but for this process's own
+        assert dict(states) == alone
+
+
 def test_who_stops_asking_leaves_no_helper(tree: Tree, paths: list[str], many: None) -> None:
-    states = hashing.hash_each(tree, paths)
-    assert isinstance(states, Generator)
-    next(states)
-    assert running(str(tree.root))
-    states.close()
+    with hashing.hashed_ahead(tree, paths):
+        assert running(str(tree.root))
     assert not running(str(tree.root))

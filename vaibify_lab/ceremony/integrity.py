@@ -7,7 +7,9 @@ in another Unicode normal form is found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 from vaibify_lab.ceremony.by_hand import with_by_hand
 from vaibify_lab.ceremony.disk_names import DiskNames
@@ -24,7 +26,7 @@ from vaibify_lab.envelope.manifest import (
     ManifestProblem,
     parse_manifest,
 )
-from vaibify_lab.files.hashing import hash_each
+from vaibify_lab.files.hashing import hashed_ahead
 from vaibify_lab.files.tree import Tree
 
 Progress = Callable[[int, int, int], None]
@@ -53,8 +55,66 @@ def check_integrity(
     progress : callable, optional
         Called as (files done, files listed, bytes read).
     """
+    with being_read(tree) as listed:
+        directories = dict.fromkeys(declared_directories)
+        return listed.judged(expected=expected, directories=directories, progress=progress)
+
+
+@contextmanager
+def being_read(tree: Tree) -> Iterator[Listed]:
+    """Give what the manifest lists, read from now on: helpers go ahead while others work."""
+    manifest = _manifest(tree)
+    if isinstance(manifest, TierReport):
+        yield Listed(tree, Manifest(()), iter(()), manifest)
+        return
+    with hashed_ahead(tree, [entry.path for entry in manifest.entries]) as states:
+        yield Listed(tree, manifest, states)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The listed files and their states as they come; or why the manifest cannot be used."""
+
+    tree: Tree
+    manifest: Manifest
+    states: Iterator[tuple[str, FileState]]
+    refused: TierReport | None = None
+
+    def judged(
+        self,
+        *,
+        expected: Sequence[str] | None,
+        directories: Mapping[str, Sequence[str] | None],
+        progress: Progress | None,
+    ) -> TierReport:
+        """Return the tier's report, once.
+
+        The parameters are those of `check_integrity`, the folders with their files, None for one
+        whose files are to be listed.
+        """
+        if self.refused is not None:
+            return self.refused
+        entries = self.manifest.entries
+        lists = [_of_line(one) for one in self.manifest.problems]
+        if not entries:
+            text = "lists no file; sha256sum -c fails as well"
+            lists.append(problem("nothing-listed", text, NAME))
+        if expected is not None:
+            lists += expected_but_not_listed(expected, self.manifest)
+        beside = not_in_manifest(self.tree, directories, self.manifest)
+        pairs = clashes(entry.path for entry in entries)
+        states = _told(self.states, len(entries), progress)
+        names, clashing = DiskNames(self.tree), {path for pair in pairs for path in pair}
+        files = [
+            judge(self.tree, names, one, states[one.path], has_rival=one.path in clashing)
+            for one in entries
+        ]
+        return _report(files, lists, [*self.manifest.warnings, *_warnings(files, pairs), *beside])
+
+
+def _manifest(tree: Tree) -> Manifest | TierReport:
     try:
-        data = tree.read(NAME, MAX_BYTES)
+        return parse_manifest(tree.read(NAME, MAX_BYTES))
     except MissingFile as error:
         found = problem("no-manifest", f"{error.text}; write it: jupyter vaibify envelope", NAME)
         line = f"FAILED, no {NAME}"
@@ -62,35 +122,20 @@ def check_integrity(
     except (UnsafePath, InvalidFile) as error:
         found = with_by_hand(problem("unusable-manifest", error.text, NAME))
         return TierReport(_TIER, "failed", f"FAILED, no usable {NAME}", problems=(found,))
-    manifest = parse_manifest(data)
-    pairs = clashes(entry.path for entry in manifest.entries)
-    files = _look_at_all(tree, manifest, pairs, progress)
-    lists = [_of_line(one) for one in manifest.problems]
-    if not manifest.entries:
-        lists.append(problem("nothing-listed", "lists no file; sha256sum -c fails as well", NAME))
-    if expected is not None:
-        lists += expected_but_not_listed(expected, manifest)
-    warnings = [*manifest.warnings, *_warnings(files, pairs)]
-    warnings += not_in_manifest(tree, declared_directories, manifest)
-    return _report(files, lists, warnings)
 
 
-def _look_at_all(
-    tree: Tree, manifest: Manifest, pairs: Sequence[tuple[str, str]], progress: Progress | None
-) -> list[ListedFile]:
-    names = DiskNames(tree)
-    clashing = {path for pair in pairs for path in pair}
+def _told(
+    coming: Iterator[tuple[str, FileState]], count: int, progress: Progress | None
+) -> dict[str, FileState]:
+    """Return the states when all are there, telling how many are."""
     states: dict[str, FileState] = {}
     total = 0
-    for path, state in hash_each(tree, [entry.path for entry in manifest.entries]):
+    for path, state in coming:
         states[path] = state
         total += state.size or 0
         if progress:
-            progress(len(states), len(manifest.entries), total)
-    return [
-        judge(tree, names, entry, states[entry.path], has_rival=entry.path in clashing)
-        for entry in manifest.entries
-    ]
+            progress(len(states), count, total)
+    return states
 
 
 def _of_line(found: ManifestProblem) -> TierProblem:

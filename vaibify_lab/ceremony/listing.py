@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from vaibify_lab.ceremony.disk_names import normal_form
 from vaibify_lab.ceremony.report import TierProblem, problem, some
@@ -18,7 +18,7 @@ def expected_but_not_listed(expected: Sequence[str], manifest: Manifest) -> list
     A path that ends with a slash wants at least one listed file below it.
     """
     listed = {normal_form(entry.path) for entry in manifest.entries}
-    folders = {parent for path in listed for parent in _parents(path)}
+    folders = _folders_of(listed)
     return [
         problem("not-listed", f"is declared but not listed in {NAME}", path)
         for path in expected
@@ -26,23 +26,33 @@ def expected_but_not_listed(expected: Sequence[str], manifest: Manifest) -> list
     ]
 
 
-def _parents(path: str) -> Iterator[str]:
-    at = path.find("/")
-    while at >= 0:
-        yield path[: at + 1]
-        at = path.find("/", at + 1)
+def _folders_of(paths: Iterable[str]) -> set[str]:
+    """Return every folder in which one of these lies, with a final slash."""
+    folders: set[str] = set()
+    for path in paths:
+        at = path.rfind("/")
+        while at >= 0 and (folder := path[: at + 1]) not in folders:
+            folders.add(folder)
+            at = path.rfind("/", 0, at)
+    return folders
 
 
-def not_in_manifest(tree: Tree, directories: Sequence[str], manifest: Manifest) -> list[str]:
-    """Return warnings about what lies in declared folders and is not listed."""
+def not_in_manifest(
+    tree: Tree, directories: Mapping[str, Sequence[str] | None], manifest: Manifest
+) -> list[str]:
+    """Return warnings about what lies in declared folders and is not listed.
+
+    ``directories`` gives the files of each as somebody listed them just now, or None.
+    """
     if not directories:
         return []
     listed = {normal_form(entry.path) for entry in manifest.entries}
     extra: dict[str, None] = {}
     warnings = []
-    for directory in directories:
-        found, refused = _files_below(tree, directory)
-        warnings += refused
+    for directory, found in directories.items():
+        if found is None:
+            found, refused = _files_below(tree, directory)
+            warnings += refused
         extra |= dict.fromkeys(path for path in found if normal_form(path) not in listed)
     unlisted = [shown(path) for path in extra if path != NAME and not is_protected(path)]
     if unlisted:

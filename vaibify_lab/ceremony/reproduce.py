@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from vaibify_lab.ceremony.by_hand import with_by_hand
 from vaibify_lab.ceremony.engine_here import EngineHere
-from vaibify_lab.ceremony.integrity import check_integrity
+from vaibify_lab.ceremony.integrity import Listed, being_read
 from vaibify_lab.ceremony.recorded import not_as_recorded
 from vaibify_lab.ceremony.report import TierReport, problem
 from vaibify_lab.core.errors import UsageError, VaibifyError
 from vaibify_lab.core.model import Workflow
 from vaibify_lab.envelope import environment
-from vaibify_lab.runs.enveloping import manifested
+from vaibify_lab.runs.enveloping import covered_by
 from vaibify_lab.runs.look import LOCK
 from vaibify_lab.runs.opened import Opened
 
@@ -127,18 +128,23 @@ def reproduce(opened: Opened, asked: Asked, telling: Telling) -> Reproduction:
     if asked.skip >= {1, 2, 3}:
         text = "every tier is skipped, so nothing would be confirmed"
         raise UsageError(text, action="leave one to be checked")
+    with nullcontext() if 1 in asked.skip else being_read(opened.tree) as listed:
+        return _walked(opened, asked, telling, listed)
+
+
+def _walked(opened: Opened, asked: Asked, telling: Telling, listed: Listed | None) -> Reproduction:
     workflows, fault = _workflows(opened, asked.workflow)
     engine = EngineHere(opened, telling.preparing)
-    checks: tuple[Callable[[], TierReport], ...] = (
-        lambda: _integrity(opened, workflows, fault, telling.progress),
-        lambda: _packages(opened, workflows, engine),
-        lambda: _image(opened, engine),
+    checks: tuple[Callable[[], TierReport | None], ...] = (
+        lambda: _integrity(opened, listed, workflows, fault, telling.progress),
+        lambda: None if 2 in asked.skip else _packages(opened, workflows, engine),
+        lambda: None if 3 in asked.skip else _image(opened, engine),
     )
     tiers: list[TierReport] = []
     unlike: tuple[str, ...] = ()
     for number, check in enumerate(checks, 1):
         telling.begin(number, HEADS[number])
-        report = TierReport(number, "skipped", "skipped") if number in asked.skip else check()
+        report = check() or TierReport(number, "skipped", "skipped")
         telling.done(number, report.line, _lines(report))
         tiers.append(report)
         if number == 1 and report.state != "skipped":
@@ -204,26 +210,32 @@ def _workflows(
 
 def _integrity(
     opened: Opened,
+    listed: Listed | None,
     workflows: Sequence[Workflow],
     fault: VaibifyError | None,
     progress: Progress | None,
-) -> TierReport:
-    expected: Sequence[str] | None = None
+) -> TierReport | None:
+    if listed is None:
+        return None
+    expected: Sequence[str] = ()
+    known: dict[str, Sequence[str]] = {}
     try:
-        expected = manifested(opened, workflows)
+        seen = [(one, opened.observer.scout.reach(one)) for one in workflows]
+        for folders in (reach.folders for _, reach in seen):
+            known |= {one: folders.files[one] for one in folders.files.keys() - folders.faults}
+        expected = covered_by(opened, seen)
     except VaibifyError as error:
         fault = fault or error
-    folders = [
+    declared = [
         path
         for workflow in workflows
         for step in workflow.steps
         for path in (*step.outputs, *step.inputs)
         if path.endswith("/")
     ]
-    report = check_integrity(
-        opened.tree,
+    report = listed.judged(
         expected=None if fault else expected,
-        declared_directories=folders,
+        directories={path: known.get(path) for path in declared},
         progress=progress,
     )
     if fault is None:

@@ -14,9 +14,11 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain, islice
 from operator import attrgetter
 
 from vaibify_lab.core.errors import MissingFile
@@ -93,7 +95,7 @@ def hash_many(tree: Tree, paths: Iterable[str]) -> dict[str, FileState]:
     return {path: found[path] for path in wanted}
 
 
-def hash_each(tree: Tree, paths: Iterable[str]) -> Iterator[tuple[str, FileState]]:
+def hash_each(tree: Tree, paths: Iterable[str]) -> Generator[tuple[str, FileState], None, None]:
     """Yield each file with its state as soon as that is known, every byte of all of them read.
 
     Large files come last, read in threads: hashing lets go of the interpreter. Small ones are too
@@ -112,6 +114,15 @@ def hash_each(tree: Tree, paths: Iterable[str]) -> Iterator[tuple[str, FileState
 
         with ThreadPoolExecutor(min(_THREADS, len(large), os.cpu_count() or 1)) as pool:
             yield from zip(large, pool.map(partial(hash_file, tree), large), strict=True)
+
+
+@contextmanager
+def hashed_ahead(tree: Tree, paths: Iterable[str]) -> Iterator[Iterator[tuple[str, FileState]]]:
+    """Give what `hash_each` yields; where it has helpers they work from now on, taken or not."""
+    states = hash_each(tree, paths)
+    with closing(states):
+        begun = list(islice(states, 1))
+        yield chain(begun, states)
 
 
 def hash_small(descent: Descent, paths: Iterable[str]) -> Iterator[tuple[str, FileState | None]]:

@@ -220,6 +220,10 @@ def test_a_hang_up_leaves_the_run_alone_and_log_follows_it(tmp_path: Path) -> No
     second = vaibify(made.root, "run")
     assert (second.code, second.err.count("\n")) == (1, 1)
     assert second.err.startswith("jupyter vaibify run: a run is in progress: ")
+    for verb in ("pins", "lineage"):
+        told = vaibify(made.root, verb, "slow")
+        assert told.code == 0
+        assert "\nnote: slow is running in run ID\n" in plain(told.out)
     follower = start(made.root, "log", "--follow")
     wait_for(follower, "waiting")
     made.write("go.txt", "")
@@ -317,6 +321,7 @@ def test_the_tests_alone(tmp_path: Path) -> None:
     assert bad.code == 1
     assert bad.err.startswith("jupyter vaibify test: step 'a': integrity tests failed (2 tests)")
     nothing = vaibify(made.root, "test", "a", "--category", "qualitative")
+    assert nothing.out == ""
     assert (nothing.code, nothing.err) == (
         1,
         "jupyter vaibify test: no test was run: no step asked for has tests of that kind\n",

@@ -17,6 +17,7 @@ from tests.contained.pinned import Image, of, pinned, record
 from tests.kit import CHAIN, CHAIN_FILES, Made, git
 from tests.runs.here import run_here
 from tests.runs.test_interrupted import dies_at
+from vaibify_lab.core import fingerprint
 from vaibify_lab.files.factstore import FactStore
 from vaibify_lab.files.packs import Member
 from vaibify_lab.files.packstore import PackStore
@@ -252,6 +253,24 @@ def test_another_image_is_a_miss_and_a_cache_of_others_is_not_used(
     assert record(made, "make").image == other.digest
     assert cache.stat().st_mode & 0o777 == 0o700
     assert {one.stat().st_mode & 0o777 for one in packs(cache)} == {0o600}
+
+
+def test_a_miss_by_our_own_version_alone_is_said(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = record(made, "make").run_id
+    monkeypatch.setattr(fingerprint, "FINGERPRINT_FORMAT", 10**6)
+    (made.root / "out/a.txt").unlink()
+    events = run(made)
+    assert told(events)[:2] == ([], ["make"])
+    [warned] = [one for one in of(events, "warning") if "cached" in one["text"]]
+    assert warned["step"] == "make"
+    assert warned["text"] == (
+        f"is cached from run {before}, but the format of fingerprints is another: it is run again"
+    )
+    made.write("make.sh", EDITED)  # and not by us alone
+    (made.root / "out/a.txt").unlink()
+    assert [one for one in of(run(made, tests=False), "warning") if "cached" in one["text"]] == []
 
 
 def test_folders_come_back_as_they_were_and_what_must_not_be_kept_is_not(

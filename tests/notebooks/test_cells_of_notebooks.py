@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ import pytest
 from tests.apps.front import vaibify
 from tests.kit import Made
 from vaibify_lab.core.errors import InvalidFile
+from vaibify_lab.notebooks.foretell import kernels
 from vaibify_lab.project.cells import cell_in, cell_states, sources_in
+from vaibify_lab.project.notebook_check import check_notebook
 
 A = "%%vaibify step A --input data/in.txt --output out/a.txt --no-tests\n"
 COPY = "open('out/a.txt', 'w').write(open('data/in.txt').read())"
@@ -245,3 +248,36 @@ def test_check_reads_the_notebooks_that_git_would_take(made: Made) -> None:
         ("cell-differs", "deep/er/ü n.ipynb"),
         ("cell-differs", "n.ipynb"),
     ]
+
+
+def test_check_of_a_notebook_names_what_its_steps_read_undeclared(made: Made) -> None:
+    made.write("data/more.csv", "1\n")
+    cell = f"{A}import glob\n{COPY}\nopen('data/more.csv')\nglob.glob('data/*.csv')"
+    declare(made, cell)
+    write(made, LOAD, cell)
+    found = vaibify(made.root, "check", "n.ipynb", "--json")
+    named = [one for one in json.loads(found.out)["findings"] if one["code"] == "undeclared-input"]
+    text = "cells/a.py:4 reads 'data/more.csv', which is not declared"
+    assert [(one["text"], one["step"]) for one in named] == [(text, "a")]
+
+
+def test_check_names_the_kernel_that_step_cells_need(
+    made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told() -> list[str]:
+        project = made.project()
+        found = check_notebook(project.opened, project.look(), "n.ipynb")
+        return [f"{one.text}; {one.action}" for one in found if one.code == "kernel-missing"]
+
+    write(made, LOAD, A + COPY)
+    assert told() == []
+    nothing = made.root / "nothing"
+    monkeypatch.setattr(kernels, "jupyter_path", lambda name: [str(nothing / name)])
+    monkeypatch.setitem(sys.modules, "ipykernel", None)
+    text = "has step cells, and there is no Python kernel on this machine"
+    assert told() == [f"n.ipynb: {text}; python -m pip install ipykernel"]
+    (nothing / "kernels/python3").mkdir(parents=True)
+    assert told() == []
+    write(made, LOAD)
+    (nothing / "kernels/python3").rmdir()
+    assert told() == []

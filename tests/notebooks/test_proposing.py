@@ -117,3 +117,13 @@ def test_a_notebook_becomes_a_project_that_runs(tmp_path: Path) -> None:
     answer = json.loads(again.out)
     assert answer["written"] == [] and len(answer["proposed"]) == 2
     assert vaibify(root, "init", "--from-notebook", "gone.ipynb").code == 2
+
+
+def test_a_pattern_becomes_the_folder_of_what_fits_it() -> None:
+    cells = (
+        "import glob\nfrom pathlib import Path",
+        "found = sorted(glob.glob('../data/*.csv')) + list(Path('raw/2024').rglob('*.txt'))",
+        "open('out.txt', 'w').write(str(found + glob.glob('*.csv')))",
+    )
+    [only] = proposed(*cells)
+    assert only.step["saInputDataFiles"] == ["data/", "nb/raw/2024/"]

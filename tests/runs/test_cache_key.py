@@ -15,7 +15,13 @@ from vaibify_lab.core.facts import Pins, RunRecord
 from vaibify_lab.core.model import Step
 from vaibify_lab.envelope.environment import NAME, EnvironmentFile
 from vaibify_lab.runs import cache, cachekey
-from vaibify_lab.runs.cachekey import differences, group_of, name_of, why_not_kept
+from vaibify_lab.runs.cachekey import (
+    differences,
+    differs_by_us,
+    group_of,
+    name_of,
+    why_not_kept,
+)
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.plan import Selection, plan
 from vaibify_lab.runs.reuse import described_now
@@ -184,6 +190,11 @@ def test_a_change_of_either_format_is_a_miss(made: Made, monkeypatch: pytest.Mon
             now = described(made)
         assert name_of(now) != name_of(before)
         assert "format" in next(differences(now, before))
+        assert differs_by_us(now, before) == next(differences(now, before))
+        assert differs_by_us(now, before | {"sealed": True}) is not None
+        assert differs_by_us(now, before | {"image": None}) is None
+    assert differs_by_us(before, before) is None
+    assert differs_by_us(before, before | {"seed": 1}) is None
 
 
 def test_what_our_own_version_gives_to_a_step_counts(
@@ -200,6 +211,7 @@ def test_what_our_own_version_gives_to_a_step_counts(
         assert name_of(now) != name_of(before)
         text = "what another version of vaibify_lab gave to it differs"
         assert list(differences(now, before)) == [text]
+        assert differs_by_us(now, before) == text
 
 
 def test_what_a_sealed_run_made_serves_one_that_need_not_be(made: Made) -> None:

@@ -109,9 +109,29 @@ TABLE = [
         "command",
         127,
         "bash: line 1: nope: command not found\n",
+        "missing-program",
+        "calls the program 'nope', which is not in its environment",
+    ),
+    (
+        "command of a script that sh runs",
+        127,
+        "sh: 1: ./fit.sh: nope: not found\n",
+        "missing-program",
+        "calls the program 'nope', which is not in its environment",
+    ),
+    (
+        "interpreter in a script's first line",
+        127,
+        "/usr/bin/env: ‘python’: No such file or directory\n",
+        "missing-program",
+        "calls the program 'python', which is not in its environment",
+    ),
+    (
+        "a sentence that ends alike",
+        1,
+        "ValueError: the command: not found\n",
         "exit",
-        "called a command that was not found (exit status 127): "
-        "bash: line 1: nope: command not found",
+        "ended with exit status 1: ValueError: the command: not found",
     ),
     ("nothing said", 3, "", "exit", "ended with exit status 3"),
     (

@@ -74,6 +74,40 @@ def test_what_is_declared_own_or_not_here(tmp_path: Path, code: str) -> None:
     assert told(made) == []
 
 
+GLOB = "import glob\nfrom pathlib import Path\nHERE = Path('sub')\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "fits"),
+    [
+        ("glob.glob('*.csv')", "'*.csv': 'work/more.csv' is"),
+        ("for one in sorted(glob.iglob('*.csv')):\n    open(one)", "'*.csv': 'work/more.csv' is"),
+        ("glob.glob('s*/?.csv')", "'s*/?.csv': 'work/sub/a.csv' and 1 more are"),
+        ("HERE.glob('*.csv')", "'sub/*.csv': 'work/sub/a.csv' and 1 more are"),
+        ("Path('.').rglob('*.csv')", "'./**/*.csv': 'work/more.csv' and 2 more are"),
+        ("import dask as d\nd.read_csv('sub/[a-m].csv')", "'sub/[a-m].csv': 'work/sub/a.csv' is"),
+        ("glob.glob('../data/*.csv')", "'../data/*.csv': 'data/else.csv' and 1 more are"),
+        ("glob.glob('../given/*.csv')", None),
+        ("glob.glob('../../*')", None),
+        ("glob.glob('sub/*.txt')", None),
+        ("glob.glob('sub/.*')", "'sub/.*': 'work/sub/.hidden' is"),
+        ("glob.glob('/'.join(['**'] * 40) + '*')", None),
+        (f"glob.glob('{'/'.join(['**'] * 40)}/*.none')", None),
+    ],
+)
+def test_what_fits_a_pattern(tmp_path: Path, code: str, fits: str | None) -> None:
+    other = {"sName": "Other", "saDataCommands": ["true"], "saDataFiles": ["data/made.csv"]}
+    names = ("a.csv", "z.csv", ".hidden")
+    below = {f"work/sub/{name}": "1" for name in names}
+    made = Made.new(
+        tmp_path / "p", [STEP, other], {**FILES, **below, "work/fit.py": f"{GLOB}{code}"}
+    )
+    said = [text for text, _ in told(made)]
+    assert [text.partition(" reads ")[2] for text in said] == (
+        [f"{fits} not declared"] if fits else []
+    )
+
+
 PATH = "from pathlib import Path\n"
 
 

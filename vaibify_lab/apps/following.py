@@ -26,8 +26,6 @@ class Teller:
     ----------
     faults : list of str
         Why each step that failed did, as sentences.
-    tested : int
-        How many steps ran tests.
     unattended : list of str
         Steps that needed a person, and had none.
     attend : callable
@@ -37,7 +35,6 @@ class Teller:
     screen: Screen
     folder: RunFolder
     faults: list[str] = field(default_factory=list)
-    tested: int = 0
     unattended: list[str] = field(default_factory=list)
     attend: Callable[[Event], None] = lambda event: None
     ending: Event | None = None
@@ -168,7 +165,6 @@ class Teller:
 
     def _tests_started(self, event: Event) -> None:
         slug = str(event.get("step"))
-        self.tested += 1
         self._running[f"tests of {slug}"] = time.time()
         self._say("▶", ">", f"{slug}: tests")
         self._speaker = slug

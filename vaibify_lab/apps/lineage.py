@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vaibify_lab.apps.pins import COLOURS, show_breaks
+from vaibify_lab.apps.pins import COLOURS, show_breaks, show_going_on
 from vaibify_lab.apps.screen import Screen
 from vaibify_lab.apps.verb import COMMAND, Namespace, Parser, Verb, open_project
 from vaibify_lab.core.errors import UsageError
@@ -45,6 +45,7 @@ def _show(screen: Screen, found: Lineage) -> None:
         _step(screen, step, names[step.slug])
     if not found.chain.steps:
         screen.line("The workflow has no step yet: write one into listSteps.")
+    show_going_on(screen, found.chain)
     if found.chain.breaks:
         screen.line(f"The chain breaks first at {found.chain.broken_at}:", hang=2)
         show_breaks(screen, found.chain.breaks)

@@ -10,7 +10,7 @@ from vaibify_lab.apps.verb import COMMAND, Namespace, Parser, Verb, count_of, op
 
 if TYPE_CHECKING:
     from vaibify_lab.project.provenance import CheckedPins
-    from vaibify_lab.provenance.pins import Break, Pinned
+    from vaibify_lab.provenance.pins import Break, Chain, Pinned
 
 COLOURS: dict[str, Colour] = {"verified": "green", "missing": "red", "modified": "red"}
 _MOST_BREAKS = 10
@@ -42,6 +42,7 @@ def _show(screen: Screen, found: CheckedPins) -> None:
     behind = len(found.chain.steps) - 1
     if behind:
         screen.line(f"It rests on {count_of(behind, 'step')}.")
+    show_going_on(screen, found.chain)
     if found.chain.breaks:
         screen.line(f"The chain breaks first at {found.chain.broken_at}:", hang=2)
     elif behind:
@@ -62,6 +63,12 @@ def _content(screen: Screen, one: Pinned) -> None:
     made = f", made by {one.maker}" if one.maker else ""
     about = f"  {one.status:<8}  {one.role:<6}  {one.path}  version {one.version}{made}"
     screen.line(about, hang=20, colour=COLOURS.get(one.status, "yellow"))
+
+
+def show_going_on(screen: Screen, chain: Chain) -> None:
+    """Say at which steps a run is: what they make is not yet what will be."""
+    for text in chain.going_on:
+        screen.line(f"note: {text}", hang=3)
 
 
 def show_breaks(screen: Screen, breaks: Sequence[Break]) -> None:

@@ -98,6 +98,10 @@ class Step:
         own = (*(self.declared_scripts or ()), *((self.notebook,) if self.notebook else ()))
         return (*own, *(path for suite in self.suites for path in suite.files))
 
+    def suites_of(self, category: str | None) -> tuple[TestSuite, ...]:
+        """Return the tests of one category; of all, where none is named."""
+        return tuple(one for one in self.suites if category in (None, one.category))
+
     @property
     def commands(self) -> tuple[str, ...]:
         """Data commands, then plot commands: references and variables expanded, root symbolic."""

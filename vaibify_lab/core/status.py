@@ -108,7 +108,8 @@ class _Look:
             code = record.reason_code or record.outcome
             text = record.reason or f"the last run {record.outcome}"
             state: RunState = "failed" if record.outcome == "failed" else "interrupted"
-            return state, [Reason(code, text, None, _RUN_AGAIN), *changed]
+            again = None if _RUN_AGAIN in text else _RUN_AGAIN  # a record's reason may say it
+            return state, [Reason(code, text, None, again), *changed]
         if record.passed is None:
             return "never-run", [Reason("never-run", "no run has passed yet", None, _RUN_AGAIN)]
         return self._compared(changed)

@@ -1,8 +1,8 @@
 """Files that Python code names where it reads or writes them; told from its text, never run.
 
-Only what is constant is known: a text, names that were given one, and joined paths. A function that
-nobody calls reads nothing; what stands behind a condition, or is guarded against a missing file,
-may not be read at all.
+Only what is constant is known: a text, names that were given one, and joined paths; what `glob` is
+given is a path with its stars. A function that nobody calls reads nothing; what stands behind a
+condition, or is guarded against a missing file, may not be read at all.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ _KEYWORDS = frozenset(
 )
 _BY_MODE = frozenset({"open", "File", "ZipFile", "TarFile", "Dataset", "HDFStore"})
 _OF_PATH_READ = frozenset({"read_text", "read_bytes"})
+_GLOBS = frozenset({"glob", "iglob", "glob.glob", "glob.iglob"})
 _OF_PATH_WRITE = frozenset({"write_text", "write_bytes", "mkdir", "touch"})
 _HARMLESS = frozenset({"Path", "PurePath", "join", "str", "print", "exists", "isfile", "isdir"})
 _PATHS = frozenset({"Path", "PurePath", "PosixPath"})
@@ -70,6 +71,11 @@ class FileUse:
     line: int
     writes: bool = False
     certain: bool = True
+
+    @property
+    def is_pattern(self) -> bool:
+        """Whether it stands for the files that fit it, ``**`` for folders at any depth."""
+        return any(char in self.path for char in "*?[")
 
 
 @dataclass(slots=True)
@@ -167,7 +173,12 @@ class _Walk:
                 yield FileUse(of_path, call.lineno, name in _OF_PATH_WRITE, certain)
             elif name == "open":
                 yield FileUse(of_path, call.lineno, _writes(call, 0), certain)
+            elif name in ("glob", "rglob") and (text := self._argument(call, 0)):
+                below = posixpath.join(of_path, "**" if name == "rglob" else "", text)
+                yield FileUse(below, call.lineno, False, certain)
             return
+        if dotted in _GLOBS and (text := self._argument(call, 0)):
+            yield FileUse(text, call.lineno, False, certain)
         if dotted == "open" or (name in _BY_MODE and name != "open") or dotted == "io.open":
             text = self._argument(call, 0)
             if text is not None:

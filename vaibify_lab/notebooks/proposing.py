@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from vaibify_lab.core.naming import plain_name, slug_of
-from vaibify_lab.core.paths import fault_of
+from vaibify_lab.core.paths import fault_of, is_within
 from vaibify_lab.files.filenames import FileReader, FileUse
 from vaibify_lab.notebooks.foretell.order import hides_names
 from vaibify_lab.notebooks.foretell.telling import CodeCell, Telling
@@ -91,12 +91,21 @@ def with_files(telling: Telling, folder: str) -> Iterator[_Cell]:
 
 
 def _paths(uses: Sequence[FileUse], folder: str, *, writes: bool) -> Iterator[str]:
-    """Yield what can be declared: plain paths inside the repository that name a file."""
+    """Yield what can be declared: plain paths inside the repository that name a file.
+
+    Of a pattern it is the folder of what fits, unless the notebook, and what it makes, lies there.
+    """
     for use in uses:
+        if use.writes is not writes or "://" in use.path:
+            continue
         place = posixpath.normpath(posixpath.join(folder, use.path))
-        is_file = "." in posixpath.basename(place)
-        if use.writes is writes and "://" not in use.path and is_file and fault_of(place) is None:
-            yield place
+        if use.is_pattern:
+            place = posixpath.dirname(re.split(r"[*?[]", place)[0])
+        elif "." not in posixpath.basename(place):
+            continue
+        if not place or fault_of(place) or (use.is_pattern and is_within(folder, place)):
+            continue
+        yield f"{place}/" if use.is_pattern else place
 
 
 def _groups(cells: Sequence[_Cell], makers: Sequence[int]) -> list[list[int]]:

@@ -11,15 +11,17 @@ from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.files.directory import READ_LIMIT
 from vaibify_lab.notebooks.foretell import foretell
-from vaibify_lab.notebooks.foretell.kernels import kernels_here
+from vaibify_lab.notebooks.foretell.kernels import has_python_kernel, kernels_here
 from vaibify_lab.notebooks.foretell.telling import Around, Place, Telling
 from vaibify_lab.project.cell_findings import cells_of_one
+from vaibify_lab.project.cells import cell_states, sources_in
 from vaibify_lab.provenance.compare.notebook_file import read_notebook
 from vaibify_lab.runs.enveloping import read_environment
 from vaibify_lab.runs.inspecting import engine_facts, inspect
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.preflight.modules import missing_module, module_findings
+from vaibify_lab.runs.preflight.undeclared import undeclared_findings
 
 
 def check_notebook(opened: Opened, look: Look, path: str) -> list[Finding]:
@@ -31,9 +33,34 @@ def check_notebook(opened: Opened, look: Look, path: str) -> list[Finding]:
     """
     telling = Telling.of(path, read_notebook(opened.tree.read(path, READ_LIMIT), path))
     found = [*_modules(opened, look, telling)]
+    found += _kernel(telling)
     found += foretell(telling, around(opened, path))
     found += (one for one in cells_of_one(opened, look, path) if one.code != "step-line")
+    found += _undeclared(opened, look, path)
     return sorted(dict.fromkeys(found), key=lambda one: one.level != "error")
+
+
+def _kernel(telling: Telling) -> Iterator[Finding]:
+    """Yield that nothing here runs a notebook of step cells, which is run where its reader is."""
+    has_steps = any(cell.is_step for cell in telling.cells)
+    if has_steps and telling.notebook.language == "python" and not has_python_kernel():
+        text = "has step cells, and there is no Python kernel on this machine"
+        action = "python -m pip install ipykernel"
+        yield telling.finding("warning", "kernel-missing", None, text, action)
+
+
+def _undeclared(opened: Opened, look: Look, path: str) -> Iterator[Finding]:
+    """Yield what the steps of a notebook read undeclared: it is one, or its cells are."""
+    cells = [one["report"] for one in cell_states(opened, look, sources_in(opened, path))]
+    slugs = [one["slug"] for one in cells if one]
+    slugs += [step.slug for step in look.workflow.steps if step.notebook == path]
+    if not slugs:
+        return
+    facts = engine_facts(opened, RunOptions(look.workflow.path), read_environment(opened))
+    inspection = inspect(opened, look, facts, ())
+    for slug in dict.fromkeys(slugs):
+        step = look.workflow.by_slug[slug]
+        yield from undeclared_findings(inspection, step, look.reach.tests[slug])
 
 
 def _modules(opened: Opened, look: Look, telling: Telling) -> Iterator[Finding]:

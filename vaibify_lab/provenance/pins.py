@@ -115,10 +115,14 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Steps in the order of the workflow, each with its pins, and where they do not hold."""
+    """Steps in the order of the workflow, each with its pins, and where they do not hold.
+
+    ``going_on`` says of each that a run is at now: its files are on their way.
+    """
 
     steps: tuple[StepPins, ...]
     breaks: tuple[Break, ...]
+    going_on: tuple[str, ...] = ()
 
     @property
     def status(self) -> Status:
@@ -198,7 +202,9 @@ class PinCheck:
             for broken in self._breaks(step, wanted.get(step.slug, {}))
             if not is_empty
         ]
-        return Chain(tuple(steps), tuple(breaks))
+        live = ((one.slug, self._world.live.get(one.slug)) for one in steps)
+        going_on = tuple(f"{slug} {one.text}" for slug, one in live if one is not None)
+        return Chain(tuple(steps), tuple(breaks), going_on)
 
     def _breaks(self, step: StepPins, wanted: Mapping[str, Pinned]) -> Iterator[Break]:
         """Yield what of a step does not hold; ``wanted`` is what others read of its outputs."""

@@ -10,15 +10,17 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from vaibify_lab.core import fact_files, jsonio
 from vaibify_lab.core.errors import UsageError, VaibifyError
 from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.fingerprint import circumstances_of
 from vaibify_lab.core.model import Step
+from vaibify_lab.core.paths import shown
 from vaibify_lab.engines.base import Engine
-from vaibify_lab.files.packs import Member
+from vaibify_lab.files.packs import Damaged, Member
 from vaibify_lab.files.packstore import PackStore, outputs_folder
 from vaibify_lab.notebooks.session import RUNNER
 from vaibify_lab.runs.cachekey import described, name_of, why_not_kept
@@ -110,6 +112,28 @@ def given_to(step: Step, *, deterministic: bool) -> str:
             "files": [hashlib.sha256(one.read_bytes()).hexdigest() for one in ours],
         }
     )
+
+
+def kept_of(store: PackStore, group: str) -> dict[str, Mapping[str, Any]]:
+    """Return what each entry of a step says of itself, the least recently used first."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for entry in store.entries(group):
+        try:
+            pack = store.find(entry.name)
+        except Damaged:
+            continue
+        if pack is None:
+            continue
+        with pack:
+            if isinstance(pack.about.get("description"), dict):
+                found[entry.name] = pack.about
+    return found
+
+
+def run_id_of(about: Mapping[str, Any]) -> str:
+    """Return the run of which an entry says that it made the bytes, to be shown."""
+    record = about.get("record")
+    return shown(str(record.get("run_id", "?"))) if isinstance(record, dict) else "?"
 
 
 def keep(context: RunContext, step: Step, record: RunRecord, hidden: int) -> None:

@@ -43,6 +43,8 @@ _WORDS = {
     "given": "what another version of vaibify_lab gave to it differs",
     "sealed": "it was not sealed",
 }
+# What differs by our own version alone; a seed that nobody set is drawn with the format's number.
+_OURS = {"format", "cache_format", "given", "seed"}
 _HOW = ("was not part of it", "is not part of it any more", "differs")
 
 
@@ -118,6 +120,15 @@ def differences(now: Mapping[str, Any], kept: Mapping[str, Any]) -> Iterator[str
             yield from _of_parts(key, one, two)
         else:
             yield _WORDS.get(key, f"its {key} differs").format(path="", how="differ")
+
+
+def differs_by_us(now: Mapping[str, Any], kept: Mapping[str, Any]) -> str | None:
+    """Return how the two differ, if nothing but our own version does; else None."""
+    unlike = {key for key in now.keys() | kept.keys() if now.get(key) != kept.get(key)}
+    unlike -= {"sealed"} if kept.get("sealed") else set()
+    if not unlike & (_OURS - {"seed"}) or unlike - _OURS:
+        return None
+    return next(differences(now, kept))
 
 
 def _of_parts(key: str, now: Mapping[str, Any], kept: Mapping[str, Any]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from vaibify_lab.core.disk import of_the_disk
-from vaibify_lab.core.errors import PreflightFailed, UsageError, VaibifyError
+from vaibify_lab.core.errors import NotPassed, PreflightFailed, UsageError, VaibifyError
 from vaibify_lab.engines.scratch import remove_tree
 from vaibify_lab.envelope.environment import EnvironmentFile
 from vaibify_lab.files.factstore import DRAFTS
@@ -163,6 +163,9 @@ class Runner:
         if not look.workflow.steps:
             text, action = "the workflow has no step", "add one to listSteps"
             raise UsageError(text, where=look.workflow.path, action=action)
+        tested = [look.workflow.by_slug[one.slug] for one in planned if not one.is_idle]
+        if options.tests_only and not any(one.suites_of(options.category) for one in tested):
+            raise NotPassed("no test was run: no step asked for has tests of that kind")
         return planned
 
     def _preflight(

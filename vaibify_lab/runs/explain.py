@@ -24,6 +24,11 @@ _NEAR = 12  # lines before the last in which a cause is worth a mention
 _PYTHON_MODULE = re.compile(r"No module named ['\"]?([A-Za-z_][\w.]*)")
 _IMPORTED_NAME = re.compile(r"cannot import name '(\w+)' from (?:[a-z ]+)?'([\w.]+)'")
 _R_PACKAGE = re.compile(r"there is no package called ['\"‘“]([A-Za-z][\w.]*)")
+_PROGRAM = re.compile(
+    r"(?:^|: )([^\s:]+): command not found$"  # bash
+    r"|^(?:/bin/)?sh: \d+: (?:[^\s:]+: )?([^\s:]+): not found$"  # dash
+    r"|^(?:/usr/bin/)?env: ['\"‘]?([^\s'\"’:]+)['\"’]?: No such file or directory$"
+)
 _FILE = re.compile(
     r"No such file or directory: ['\"]([^'\"]+)['\"]"
     r"|cannot open file ['\"‘`]([^'\"’]+)['\"’]"
@@ -31,6 +36,7 @@ _FILE = re.compile(
     r"|['\"‘]([^'\"‘’]+)['\"’]: No such file or directory"
     r"|(?<![^\s:])([^\s:'\"‘’]+): No such file or directory"
 )
+_PYTHON3 = "call it python3 where only that is there, or install python"
 _WORD = re.compile(r"[^\s'\"`‘’“”()\[\]{}<>,;:=]+")
 _INPUT = ("EOFError: EOF when reading a line", "raw_input was called, but")
 _SAYS_NOTHING = re.compile(
@@ -131,6 +137,12 @@ def _cause(line: str) -> Reason | None:
     if found:
         text = f"loads the R package {found[1]!r}, which is not in its environment"
         return Reason("missing-module", text, None, "install it where the step runs")
+    found = _PROGRAM.search(line)
+    if found:
+        name = next(filter(None, found.groups()))
+        text = f"calls the program {shown(name[:200])!r}, which is not in its environment"
+        action = _PYTHON3 if name == "python" else "install it where the step runs"
+        return Reason("missing-program", text, None, action)
     files = _names_of_files(line)
     if files:
         return Reason("missing-file", f"did not find the file {shown(files[-1][:200])!r}")

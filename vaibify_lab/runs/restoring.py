@@ -26,8 +26,8 @@ from vaibify_lab.files.packstore import PackStore
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs import sealed
 from vaibify_lab.runs.aside import Aside
-from vaibify_lab.runs.cache import entry_name
-from vaibify_lab.runs.cachekey import why_not_kept
+from vaibify_lab.runs.cache import describe, entry_name, kept_of, run_id_of
+from vaibify_lab.runs.cachekey import differs_by_us, group_of, why_not_kept
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.hostfiles import os_errors
 from vaibify_lab.runs.journal import now
@@ -101,7 +101,16 @@ class Restoring:
                 if record is not None:
                     store.used(pack)
                     return record
+        self._say_kept_by_another_version(store, wanted)
         return None
+
+    def _say_kept_by_another_version(self, store: PackStore, wanted: RunRecord) -> None:
+        now = describe(self.context, self.step, wanted, sealed=self.context.is_sealed())
+        for about in reversed(kept_of(store, group_of(now)).values()):
+            if (how := differs_by_us(now, about["description"])) is not None:
+                text = f"is cached from run {run_id_of(about)}, but {how}: it is run again"
+                self._warn(text)
+                return
 
     def _failed_just_so(self, wanted: RunRecord) -> bool:
         """Tell whether the last run failed with nothing else than now, and nobody has seen that."""

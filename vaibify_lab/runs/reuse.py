@@ -11,9 +11,8 @@ from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.fingerprint import Circumstances
 from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import shown
-from vaibify_lab.files.packs import Damaged
 from vaibify_lab.files.packstore import PackStore
-from vaibify_lab.runs.cache import given_to, open_store
+from vaibify_lab.runs.cache import given_to, kept_of, open_store, run_id_of
 from vaibify_lab.runs.cachekey import (
     described,
     differences,
@@ -60,10 +59,10 @@ def _of(opened: Opened, look: Look, step: Step, store: PackStore | None) -> Reus
     if missing:
         return Reuse("miss", f"{shown(missing[0])}, which it reads, is not there")
     now = described_now(opened, look, step)
-    kept = _kept(store, group_of(now))
+    kept = kept_of(store, group_of(now))
     for sealed in (True,) if look.workflow.sealed else (False, True):
         if (found := kept.get(name_of(now | {"sealed": sealed}))) is not None:
-            run_id = _run_id(found)
+            run_id = run_id_of(found)
             return Reuse("hit", f"run {run_id} made its outputs, which are cached", run_id)
     return _nearest(look, step, now, list(kept.values()))
 
@@ -81,25 +80,9 @@ def _nearest(
     found, nearest = min(by_count, key=lambda pair: len(pair[0]))
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
     first = found[0] if found else "it is damaged"
-    run_id = _run_id(nearest)
+    run_id = run_id_of(nearest)
     text = f"unlike in run {run_id}, the nearest that is cached: {first}{more}"
     return Reuse("miss", text, run_id)
-
-
-def _kept(store: PackStore, group: str) -> dict[str, Mapping[str, Any]]:
-    """Return what each entry of a step says of itself, the least recently used first."""
-    found: dict[str, Mapping[str, Any]] = {}
-    for entry in store.entries(group):
-        try:
-            pack = store.find(entry.name)
-        except Damaged:
-            continue
-        if pack is None:
-            continue
-        with pack:
-            if isinstance(pack.about.get("description"), dict):
-                found[entry.name] = pack.about
-    return found
 
 
 def _read_by(look: Look, step: Step) -> tuple[str, ...]:
@@ -135,8 +118,3 @@ def _around_now(opened: Opened, look: Look, step: Step) -> Circumstances:
         network=not world.network_isolation,
         source_date_epoch=epoch or EPOCH_WITHOUT_COMMIT,
     )
-
-
-def _run_id(about: Mapping[str, Any]) -> str:
-    record = about.get("record")
-    return shown(str(record.get("run_id", "?"))) if isinstance(record, dict) else "?"

@@ -94,8 +94,7 @@ class TestRun:
         return (_all_failed(found, faults) if faults else found), cut_short
 
     def _commands(self) -> tuple[session.Command, ...]:
-        only = self.context.options.category
-        suites = [one for one in self.step.suites if only is None or one.category == only]
+        suites = self.step.suites_of(self.context.options.category)
         root = self.context.engine.container_root(self.context.tree.root, self.context.project.name)
         declared = [text for suite in suites for text in suite.commands]
         run = dict(zip(declared, as_run(declared, root, self.context.cores), strict=True))

@@ -102,7 +102,7 @@ def _declared(telling: Telling, cell: CodeCell) -> list[str]:
 
 
 def _is_pattern(text: str) -> bool:
-    return not text.strip() or any(char in text for char in "*?{}<>\n\0") or len(text) > 300
+    return not text.strip() or any(char in text for char in "*?[]{}<>\n\0") or len(text) > 300
 
 
 def _goes_elsewhere(cell: CodeCell) -> bool:

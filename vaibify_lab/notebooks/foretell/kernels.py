@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import os
 import re
 from collections.abc import Iterator
@@ -35,6 +36,12 @@ def kernels_here() -> frozenset[str]:
         if os.path.isdir(folder):
             found.update(name.lower() for name in os.listdir(folder))
     return frozenset(found)
+
+
+def has_python_kernel() -> bool:
+    """Tell whether a notebook of Python can run on this machine, beside this Python at least."""
+    specs = (os.path.join(folder, NATIVE) for folder in jupyter_path("kernels"))
+    return importlib.util.find_spec("ipykernel") is not None or any(map(os.path.isdir, specs))
 
 
 def kernel_findings(telling: Telling, around: Around) -> Iterator[Finding]:

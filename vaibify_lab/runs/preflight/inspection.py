@@ -8,6 +8,7 @@ import platform
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from typing import Literal
 
@@ -25,6 +26,7 @@ from vaibify_lab.files.imports import CodeScan
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.project_file import ProjectFile
 
+_MOST_DEPTHS = 3  # ``**`` in one pattern: more of them take long, and nobody writes them
 PlaceKind = Literal["file", "folder", "missing", "link", "other"]
 
 
@@ -119,6 +121,19 @@ class Inspection:
         same_name = self._known_files.get(ending.rpartition("/")[2], ())
         return [path for path in same_name if f"/{path}".endswith(f"/{ending}")]
 
+    def fitting(self, pattern: str) -> list[str]:
+        """Return the outputs and the files that git tracks or does not ignore that fit a pattern.
+
+        As ``glob`` does: ``*`` is part of one name, ``**`` any number of folders, and what begins
+        with a dot fits only what does.
+        """
+        made = (path for step in self.workflow.steps for path in step.outputs)
+        tracked = (path for paths in self._known_files.values() for path in paths)
+        wanted = pattern.split("/")
+        if wanted.count("**") > _MOST_DEPTHS:
+            return []
+        return sorted({path for path in (*tracked, *made) if _fits(path.split("/"), wanted)})
+
     @cached_property
     def _known_files(self) -> Mapping[str, Sequence[str]]:
         found: dict[str, list[str]] = {}
@@ -198,3 +213,14 @@ def _distributions() -> Mapping[str, Sequence[str]]:
     from importlib import metadata  # asked for only when a module is missing
 
     return metadata.packages_distributions()
+
+
+def _fits(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    if not pattern:
+        return not parts
+    if pattern[0] == "**":
+        deeper = bool(parts) and parts[0][:1] != "." and _fits(parts[1:], pattern)
+        return deeper or _fits(parts, pattern[1:])
+    if not parts or (parts[0][:1] == "." and pattern[0][:1] != "."):
+        return False
+    return fnmatchcase(parts[0], pattern[0]) and _fits(parts[1:], pattern[1:])

@@ -17,6 +17,7 @@ from vaibify_lab.provenance.compare.notebook_file import read_notebook
 from vaibify_lab.runs.preflight.inspection import Inspection
 
 _DECLARE = "add it to saInputDataFiles, else nobody is told when it changes"
+_DECLARE_ALL = "add them, or their folder, to saInputDataFiles: else a change of them goes unseen"
 _PERHAPS = "if the step reads it, add it to saInputDataFiles; if it runs it, to saScripts"
 _KEPT = "declare it as an output, or remove it in the step: a run would start from what one left"
 
@@ -51,7 +52,9 @@ class _Looking:
         uses = [use for code in pieces for use in reader.read(code)]
         self._written.update(one.path for one in uses if one.writes)
         for use in uses:
-            if not use.writes:
+            if use.is_pattern and not use.writes:
+                yield from self._fitting(path, use)
+            elif not use.writes:
                 yield from self._read(path, use)
         for code in pieces:
             for mention in mentions_in(code):
@@ -67,6 +70,18 @@ class _Looking:
             action = _KEPT if use.path in self._written else _DECLARE
             text = f"reads {shown(place)!r}{made} is not declared"
             yield self._finding(path, use.line, text, place, action)
+
+    def _fitting(self, path: str, use: FileUse) -> Iterator[Finding]:
+        """Yield one finding for a pattern: the first file that fits, and how many more do."""
+        pattern = _inside(self.step.directory, use.path)
+        fits = self.inspection.fitting(pattern) if pattern else ()
+        places = [one for one in fits if not self._is_known(one)]
+        if not places:
+            return
+        more = f" and {len(places) - 1} more are" if len(places) > 1 else " is"
+        text = f"reads {shown(use.path)!r}: {shown(places[0])!r}{more} not declared"
+        yield self._finding(path, use.line, text, places[0], _DECLARE_ALL)
+        self.known += places
 
     def _named(self, path: str, mention: Mention) -> Iterator[Finding]:
         """Yield a file that a text names: from the step's folder, or, if it ends a path, near."""

@@ -122,12 +122,16 @@ def _environment(opened: Opened) -> tuple[EnvironmentFile | None, VaibifyError |
 
 
 def to_be_committed(
-    opened: Opened, workflows: Sequence[Workflow], covered: Sequence[str]
+    opened: Opened,
+    workflows: Sequence[Workflow],
+    covered: Sequence[str],
+    look: Look | None = None,
 ) -> tuple[str, ...]:
     """Return every path that a clone needs: what the manifest covers, itself, and all facts."""
     more = [MANIFEST] if opened.tree.lstat(MANIFEST) is not None else []
     for workflow in workflows:
-        more += opened.facts_of(workflow).paths(step.slug for step in workflow.steps)
+        facts = look.facts if look is not None and workflow is look.workflow else None
+        more += opened.facts_of(workflow).paths((step.slug for step in workflow.steps), facts)
     return opened.memory.of(_together, covered, tuple(more))
 
 
@@ -138,7 +142,7 @@ def _together(some: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
 def _clone_problems(
     opened: Opened, workflows: Sequence[Workflow], covered: Sequence[str], look: Look
 ) -> tuple[tuple[CloneProblem, ...] | None, str]:
-    paths, seen = to_be_committed(opened, workflows, covered), look.blobs
+    paths, seen = to_be_committed(opened, workflows, covered, look), look.blobs
     damaged = {one.path for one in look.facts.faults()}
     damaged |= {ENVIRONMENT} if look.world.environment_fault else set()
     try:

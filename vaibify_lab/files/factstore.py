@@ -6,7 +6,7 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from vaibify_lab.core import fact_files
@@ -88,9 +88,13 @@ class FactStore:
         data = fact_files.dump_sign_offs(sign_offs)
         return self._write(SIGN_OFFS, sign_offs.step, data, fact_files.parse_sign_offs)
 
-    def paths(self, slugs: Iterable[str]) -> list[str]:
-        """Return the repository paths of the fact files that exist."""
-        present = {kind: self._present(kind) for kind in _KINDS}
+    def paths(self, slugs: Iterable[str], facts: Facts | None = None) -> list[str]:
+        """Return the repository paths of the fact files that exist; of ``facts`` if given."""
+        present: Mapping[str, Container[str]]
+        if facts is None:
+            present = {kind: self._present(kind) for kind in _KINDS}
+        else:
+            present = {RECORDS: facts.records, MARKERS: facts.markers, SIGN_OFFS: facts.sign_offs}
         return [self.path(kind, slug) for slug in slugs for kind in _KINDS if slug in present[kind]]
 
     def stamps(self, slug: str | None = None) -> dict[str, _Stamp | None]:

@@ -16,7 +16,7 @@ import stat
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -32,7 +32,7 @@ from vaibify_lab.files.modules import Finder, Folders, Listing
 from vaibify_lab.files.parsed import Parsed
 from vaibify_lab.files.paths import split
 from vaibify_lab.files.refusals import reading
-from vaibify_lab.files.statcache import is_settled
+from vaibify_lab.files.statcache import is_settled, stamps_in
 from vaibify_lab.files.tree import Tree
 
 PARSE_LIMIT = 4 * 2**20
@@ -87,6 +87,7 @@ class CodeScanner:
         self._tree = tree
         self._folders = Folders()
         self._parsed: dict[str, tuple[Stamp | None, str, Parsed]] = {}
+        self._known: dict[str, dict[str, str]] = {}  # folder, name, path: of what was parsed
         self._lock = threading.Lock()
         self.named = lru_cache(_COMMANDS_KEPT)(named_by)
         self.kept: dict[_Asked, _Kept] = {}
@@ -101,6 +102,18 @@ class CodeScanner:
         """Return what scripts reach; see `Moment.scan`."""
         with self.moment() as moment:
             return moment.scan(scripts, directory, modules)
+
+    def unchanged(self, descent: Descent) -> dict[str, Parsed]:
+        """Return what all files say that were parsed and are as they were, in one sweep."""
+        found = {}
+        for directory in sorted(self._known):
+            names = self._known[directory]
+            with suppress(OSError, UnsafePath):  # who asks for one of these is told why
+                stamps = stamps_in(descent.enter(directory), names) or ()
+                for path, stamp in zip(names.values(), stamps, strict=False):
+                    if self._parsed[path][0] == stamp:
+                        found[path] = self._parsed[path][2]
+        return found
 
     def parsed(self, path: str, here: Directory, name: str, status: os.stat_result) -> Parsed:
         """Return what a file says, from memory where its status or its content is the same."""
@@ -118,6 +131,7 @@ class CodeScanner:
         digest = hashlib.sha256(data).hexdigest()
         parsed = kept[2] if kept and kept[1] == digest else parse_code(path, data)
         self._parsed[path] = (stamp if is_settled(stamp, started) else None, digest, parsed)
+        self._known.setdefault(split(path)[0], {})[name] = path
         return parsed
 
 
@@ -130,6 +144,11 @@ class Moment:
         self.parsed = Answers(self._parse)
         self._scanner = scanner
         self._descent = descent
+        self._unchanged: dict[str, Parsed] = {}
+
+    def look_ahead(self) -> None:
+        """Look at all files that were parsed before, at once: for who will ask for most of them."""
+        self._unchanged = self._scanner.unchanged(self._descent)
 
     def scan(self, scripts: Sequence[str], directory: str, modules: Sequence[str] = ()) -> CodeScan:
         """Return what scripts reach; as before, where the tree answers as it did then.
@@ -184,6 +203,9 @@ class Moment:
         return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
 
     def _parse(self, path: str) -> Parsed:
+        known = self._unchanged.get(path)
+        if known is not None:
+            return known
         try:
             directory, name = split(path)
             opened = self._descent.enter(directory)

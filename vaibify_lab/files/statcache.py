@@ -163,7 +163,7 @@ class StatCache:
             entry = _Entry(_NO_STAMP, state_of_error(error), None)
             group.entries = [entry] * len(group.paths)
             return group.entries != before
-        if group.stamps is not None and group.stamps == _stamps(opened, group.names):
+        if group.stamps is not None and group.stamps == stamps_in(opened, group.names):
             return False
         self._look_closely(opened, group)
         return group.entries != before
@@ -178,7 +178,7 @@ class StatCache:
     def _entry(self, known: dict[str, _Entry], path: str, directory: int, name: str) -> _Entry:
         """Return what holds of a file now; read it unless its status is the one remembered."""
         entry = known.get(path)
-        if entry and [entry.stamp] == _stamps(directory, [name]):
+        if entry and [entry.stamp] == stamps_in(directory, [name]):
             return entry
         reading = read_at(directory, name, self._object_format)
         entry = _Entry(reading.stamp or _NO_STAMP, reading.state, reading.blob)
@@ -221,8 +221,11 @@ class StatCache:
         return self._entries
 
 
-def _stamps(directory: int, names: list[str]) -> list[Stamp] | None:
-    """Return the stamps of all names, in one sweep without a line of Python a file."""
+def stamps_in(directory: int, names: Iterable[str]) -> list[Stamp] | None:
+    """Return the stamps of all names, in one sweep without a line of Python a file.
+
+    None where one cannot be had.
+    """
     look = partial(os.stat, dir_fd=directory, follow_symlinks=False)
     try:
         return list(map(stamp_of, map(look, names)))

@@ -87,6 +87,7 @@ class Scout:
             for step in workflow.steps
         }
         with self._scanner.moment() as moment:
+            moment.look_ahead()
             look = _Scouting(moment, self._tree, self._own)
             code = {step.slug: look.code_of(step) for step in workflow.steps}
             tests = {step.slug: look.test_files(step) for step in workflow.steps}

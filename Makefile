@@ -5,9 +5,9 @@
 #   make bench   how fast (ARGS=--quick for a short look)
 #   make clean   remove what these made
 # make demo BASE_IMAGE=name:tag builds its container image on that one.
-# PYTHON=/path/to/python chooses the interpreter; JOBS=4 the number of test processes.
+# PYTHON=/path/to/python chooses the interpreter; JOBS=2 the number of test processes.
 
-JOBS ?= 2
+JOBS ?= 4  # tests wait for containers, kernels and servers more than they compute
 BIN := .venv/bin
 LAB := $(shell find labextension -name node_modules -prune -o -name lib -prune -o -name test -prune \
   -o -type f ! -name '*.tsbuildinfo' -print)
@@ -52,7 +52,7 @@ test: .venv/installed-dev
 	@.ci/engine --pip >/dev/null
 	.ci/jlpm test
 	$(BIN)/pytest -n $(JOBS) --ignore tests/browser
-	$(BIN)/pytest -n $(JOBS) --dist loadfile tests/browser
+	$(BIN)/pytest -n 2 --dist loadfile tests/browser
 
 bench: .venv/installed
 	$(BIN)/python benchmarks/run.py $(ARGS)

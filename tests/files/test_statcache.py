@@ -6,14 +6,14 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from vaibify_lab.core.observed import MISSING, FileState
 from vaibify_lab.files import statcache
-from vaibify_lab.files.hashing import Reading, hash_both
+from vaibify_lab.files.hashing import Reading, hash_both, stamp_of
 from vaibify_lab.files.statcache import StatCache, default_store
 from vaibify_lab.files.tree import Tree
 
@@ -429,3 +429,25 @@ def test_unchanged_look_opens_folders_only(tree: Tree, monkeypatch: pytest.Monke
     assert cache.observe(NAMES) == EXPECTED
     folders = [str(tree.root), "a", "deep", "b"]
     assert opened == [(name, True) for name in folders]
+
+
+def test_where_the_caller_looked_just_now_it_is_looked_again_only_if_that_differs(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = StatCache(tree, None)
+    before = cache.blob_ids(NAMES, "sha1")
+    swept: list[str] = []
+    real = statcache.stamps_in
+
+    def sweep(directory: int, names: Iterable[str]) -> object:
+        swept.extend(names)
+        return real(directory, names)
+
+    monkeypatch.setattr(statcache, "stamps_in", sweep)
+    seen = {"a": [stamp_of((tree.root / "a" / name).stat()) for name in ("one", "two")]}
+    assert cache.blob_ids(NAMES, "sha1", seen) == before
+    assert sorted(swept) == ["five", "four", "three", "top"]
+    other = {"a": [*seen["a"][:1], (0, 0, 0, 0)], "b": seen["a"]}
+    (tree.root / "a/two").write_bytes(b"changed")
+    changed = cache.blob_ids(NAMES, "sha1", other)
+    assert changed == before | {"a/two": hash_both(tree, "a/two", "sha1")[1]}

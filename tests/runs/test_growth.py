@@ -84,8 +84,8 @@ def test_an_unchanged_look_opens_folders_only_and_starts_no_process(
 ) -> None:
     counts = {steps: turns[2] for steps, turns in looks.items()}
     assert max(per_step(counts, "open")) <= FOLDERS
-    # each file once; the script also for what it imports, the facts also for their own sake
-    assert max(per_step(counts, "stat")) <= (OUTPUTS + 1 + FACTS) + (1 + FACTS)
+    # each file once; the script also for what it imports
+    assert max(per_step(counts, "stat")) <= (OUTPUTS + 1 + FACTS) + 1
     assert max(per_step(counts, "calls")) <= 150
     assert [one["processes"] for one in counts.values()] == [0, 0, 0]
 

@@ -148,7 +148,8 @@ def _clone_problems(
     try:
         object_format = opened.repository.snapshot().object_format
         unseen = opened.memory.of(_not_among, paths, seen, name="blobs")
-        others = opened.cache.blob_ids(unseen, object_format)
+        seen_facts = opened.facts_of(look.workflow).seen(look.facts)
+        others = opened.cache.blob_ids(unseen, object_format, seen_facts)
         problems = opened.clones.problems(opened.memory.of(_among, paths, seen, others))
         return tuple(_without_adding(problems, damaged)), ""
     except VaibifyError as error:

@@ -118,12 +118,14 @@ def _all_ordinary(data: bytes) -> Manifest | None:
     if not data.isascii() or not data.endswith(b"\n"):
         return None
     entries: dict[str, ManifestEntry] = {}
-    for number, found in enumerate(_ORDINARY.finditer(data.decode("ascii")), 1):
+    text, start = data.decode("ascii"), 0
+    while found := _ORDINARY.match(text, start):  # up to the first that is none, never beyond
         sha256, path = found.groups()
         if path in entries:
             return None
-        entries[path] = ManifestEntry(path, sha256, number)
-    is_all = len(entries) == data.count(b"\n") and NAME not in entries
+        entries[path] = ManifestEntry(path, sha256, len(entries) + 1)
+        start = found.end() + 1
+    is_all = start == len(text) and NAME not in entries
     return Manifest(tuple(entries.values())) if is_all else None
 
 

@@ -14,6 +14,7 @@ from vaibify_lab.core.errors import MissingFile, VaibifyError
 from vaibify_lab.core.facts import FactFault, Facts, RunRecord, SignOffs, TestMarker
 from vaibify_lab.core.paths import as_word
 from vaibify_lab.files.directory import Directory
+from vaibify_lab.files.hashing import Stamp
 from vaibify_lab.files.statcache import is_settled
 from vaibify_lab.files.tree import Tree
 
@@ -96,6 +97,21 @@ class FactStore:
         else:
             present = {RECORDS: facts.records, MARKERS: facts.markers, SIGN_OFFS: facts.sign_offs}
         return [self.path(kind, slug) for slug in slugs for kind in _KINDS if slug in present[kind]]
+
+    def seen(self, facts: Facts) -> dict[str, list[Stamp]]:
+        """Return the stamps of the files that loaded facts were read from, by folder, in order.
+
+        A folder is left out where one of its facts is not known to be from such a file.
+        """
+        found = {}
+        kinds: Mapping[str, Mapping[str, object]]
+        kinds = {RECORDS: facts.records, MARKERS: facts.markers, SIGN_OFFS: facts.sign_offs}
+        for kind, loaded in kinds.items():
+            known = [(self._parsed.get(self.path(kind, slug)), one) for slug, one in loaded.items()]
+            stamps = [kept[0][:4] for kept, fact in known if kept and kept[1] is fact]
+            if len(stamps) == len(loaded):
+                found[f".vaibify/{kind}/{self.stem}"] = stamps
+        return found
 
     def stamps(self, slug: str | None = None) -> dict[str, _Stamp | None]:
         """Return the stamps of every fact file, or of one step's, to notice forgeries later."""

@@ -16,11 +16,12 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from sys import intern
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from vaibify_lab.core.observed import MISSING, FileState
@@ -78,6 +79,10 @@ class _Plan:
             self.states[path], self.blobs[path] = entry.state, entry.blob
 
 
+Seen = Mapping[str, Sequence[Stamp]]
+NOTHING_SEEN: Seen = MappingProxyType({})
+
+
 def default_store(root: Path) -> Path:
     """Return the file in the user's cache folder that remembers for this root."""
     return cache_place("stat", root)
@@ -114,22 +119,30 @@ class StatCache:
         """Return the state of each path now, in the order given."""
         return self.observe_both(paths, None)[0]
 
-    def blob_ids(self, paths: Iterable[str], object_format: str) -> Mapping[str, str | None]:
+    def blob_ids(
+        self, paths: Iterable[str], object_format: str, seen: Seen = NOTHING_SEEN
+    ) -> Mapping[str, str | None]:
         """Return the git blob id of each path's bytes now; None where there are no bytes."""
-        return self.observe_both(paths, object_format)[1]
+        return self.observe_both(paths, object_format, seen)[1]
 
     def observe_both(
-        self, paths: Iterable[str], object_format: str | None
+        self, paths: Iterable[str], object_format: str | None, seen: Seen = NOTHING_SEEN
     ) -> tuple[Mapping[str, FileState], Mapping[str, str | None]]:
         """Return states and blob ids from one pass over the tree.
 
         Where nothing changed since the last pass over these paths, they are the same objects.
+        ``seen`` holds the stamps, by folder and in the order of the paths, of files at which the
+        caller looked just now: if they are those of the last pass, it is not looked there again.
         """
         wanted = list(paths)
         with self._lock, open_descent(self._tree) as descent:
             self._use_format(object_format)
             plan = self._plan(wanted)
-            looked = [self._look(descent, group) for group in plan.groups]
+            looked = [
+                self._look(descent, group)
+                for group in plan.groups
+                if group.stamps is None or group.stamps != seen.get(group.directory)
+            ]
             if any(looked) or not plan.states:
                 plan.join()
             return plan.states, plan.blobs

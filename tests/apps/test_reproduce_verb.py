@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.apps.front import SCRIPT, on_a_terminal, start, surroundings, vaibify
-from tests.kit import CHAIN, CHAIN_FILES, Made
+from tests.kit import CHAIN, CHAIN_FILES, Made, git
 
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"
@@ -73,6 +73,57 @@ def test_a_run_that_failed_since_is_said(made: Made) -> None:
     assert made.run()["outcome"] == "failed"
     found = [one.text for one in made.project().not_as_recorded()]
     assert found[0] == "its last run failed"
+
+
+def test_a_step_without_a_record_is_said(made: Made) -> None:
+    place = ".vaibify/records/workflow/use.json"
+    record = json.loads(made.read(place))
+    (made.root / place).unlink()
+    done = vaibify(made.root, "reproduce", *OFFLINE)
+    assert "note: step 'use': no run of it is on record" in done.out
+    assert "But 1 file or run is not as recorded" in done.out
+    assert vaibify(made.root, "check", "--publish").code == 1
+    made.write(place, json.dumps(record | {"exit_code": 3}))
+    [found] = made.project().not_as_recorded()
+    assert "contradicts itself: a run with exit status 3 has not passed" in found.text
+    assert made.steps()["use"].run == "unknown"
+
+
+def test_no_envelope_is_written_in_the_middle_of_a_merge(made: Made) -> None:
+    made.commit()
+    git(made.root, "switch", "-qc", "other")
+    made.write("use.sh", "# other\n" + made.read("use.sh"))
+    made.commit()
+    git(made.root, "switch", "-q", "-")
+    made.write("use.sh", "# mine\n" + made.read("use.sh"))
+    made.commit()
+    before = made.read("MANIFEST.sha256")
+    subprocess.run(["git", "merge", "-q", "other"], cwd=made.root, capture_output=True)
+    done = vaibify(made.root, "envelope", "--only", "manifest")
+    assert (done.code, done.err) == (
+        1,
+        "jupyter vaibify envelope: use.sh: is in the middle of a merge; resolve it, then: "
+        "git add use.sh\n",
+    )
+    assert made.read("MANIFEST.sha256") == before
+
+
+def test_a_workflow_where_no_clone_would_look_is_refused(made: Made) -> None:
+    made.write("second.json", made.read("workflow.json"))
+    made.write("ana/workflow.json", made.read("workflow.json"))
+    for verb in ("status", "run", "envelope"):
+        done = vaibify(made.root, verb, "--workflow", "second.json")
+        assert (done.code, done.err) == (
+            2,
+            f"jupyter vaibify {verb}: second.json: lies where nobody looks for a workflow; move it "
+            "into .vaibify/workflows/, or call it workflow.json in a folder of its own\n",
+        )
+        done = vaibify(made.root, verb, "--workflow", "ana/workflow.json")
+        assert (done.code, done.err) == (
+            2,
+            f"jupyter vaibify {verb}: ana/workflow.json: is not tracked by git, so that no clone "
+            "has it; git add ana/workflow.json\n",
+        )
 
 
 def test_the_lines_are_those_of_the_design(made: Made) -> None:

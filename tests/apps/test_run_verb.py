@@ -316,6 +316,7 @@ def test_the_tests_alone(tmp_path: Path) -> None:
     done = vaibify(made.root, "test")
     assert (done.code, done.err) == (0, "")
     assert "✓ a: integrity tests passed (2 tests)\n" in done.out
+    assert plain(done.out).splitlines()[-1] == "✓ run ID passed in T: 1 passed"  # b has none
     made.write("a/out.txt", "2\n")
     bad = vaibify(made.root, "test", "a")
     assert bad.code == 1
@@ -324,5 +325,6 @@ def test_the_tests_alone(tmp_path: Path) -> None:
     assert nothing.out == ""
     assert (nothing.code, nothing.err) == (
         1,
-        "jupyter vaibify test: no test was run: no step asked for has tests of that kind\n",
+        "jupyter vaibify test: no test was run: no step asked for has tests of the category "
+        "qualitative; declare them in dictTests, or in saTestCommands\n",
     )

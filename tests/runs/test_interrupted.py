@@ -31,10 +31,11 @@ from vaibify_lab.core.errors import (
 )
 from vaibify_lab.files.factstore import FactStore
 from vaibify_lab.files.tree import Tree
+from vaibify_lab.runs import start as starting
 from vaibify_lab.runs.aside import ASIDE, Aside, left_aside, remove_empty
 from vaibify_lab.runs.child import Runner
 from vaibify_lab.runs.journal import RUNS, RunFolder, read_events
-from vaibify_lab.runs.live import runner_in
+from vaibify_lab.runs.live import is_ended, runner_in
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.processes import ProcessId
 
@@ -794,3 +795,22 @@ def test_recovery_believes_no_strange_list_even_where_git_tracks_nothing(
     kept = chain.root / ".vaibify/local/aside/r1/workflow"
     assert (kept / "half/old/out/a.txt").read_text() == "old", "nothing is deleted unread"
     assert not (kept / "nothing").exists()
+
+
+def test_who_is_interrupted_while_a_run_begins_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Made.new(tmp_path / "p", [step("Slow", "sleep 60", "touch o.txt", out="o.txt")], {})
+    seen: list[RunFolder] = []
+
+    def interrupted(_: Tree, folder: RunFolder) -> bool:
+        seen[:] = [folder]
+        if any(folder.path.glob("steps/slow/*")):
+            raise KeyboardInterrupt
+        return False
+
+    monkeypatch.setattr(starting, "_is_seen", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        made.project().start_run(RunOptions("workflow.json"))
+    assert is_ended(seen[0])
+    assert made.steps()["slow"].run == "interrupted"

@@ -175,6 +175,25 @@ def test_bsealed_of_the_workflow_seals_every_run(tmp_path: Path) -> None:
     assert record(made, "one").reason_code == "sealed-missed"
 
 
+def test_what_a_seal_hides_in_silence_is_said(tmp_path: Path) -> None:
+    """A pattern, or a look whether a file is there, goes on without what it would have found."""
+    code = "import glob\nopen('w/o.txt', 'w').write(str(sorted(glob.glob('data/*.csv'))))\n"
+    one = step("One", "python one.py", out="w/o.txt") | {"saInputDataFiles": ["data/a.csv"]}
+    made = Made.new(tmp_path / "p", [one], {**FILES, "one.py": code})
+    assert run_here(made).steps == {"one": "passed"}
+    ran = run_here(made, mode="all", sealed=True)
+    assert (ran.steps, made.read("w/o.txt")) == ({"one": "passed"}, "['data/a.csv']")
+    assert ran.texts("preflight") == ["one.py:2 reads 'data/*.csv': 'data/x.csv' is not declared"]
+    assert ran.texts("warning") == [
+        "its outputs are other than those of its last run, which was not sealed and had the same "
+        "declared files: it may have read what it does not declare, or is not deterministic"
+    ]
+    made.workflow([one | {"saInputDataFiles": ["data/"]}])
+    ran = run_here(made, mode="all", sealed=True)
+    assert (ran.texts("preflight"), ran.texts("warning")) == ([], [])
+    assert made.read("w/o.txt") == "['data/a.csv', 'data/x.csv']"
+
+
 def test_a_large_input_is_laid_in_not_copied(tmp_path: Path) -> None:
     copied = "du -sm --apparent-size data | cut -f1 > o/seen.txt"
     steps = [

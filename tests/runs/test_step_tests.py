@@ -91,6 +91,48 @@ def test_a_marker_says_what_was_tested_and_holds_while_that_is_so(
 
 
 @pytest.mark.parametrize(
+    ("path", "text", "command"),
+    [
+        ("pytest.ini", "[pytest]\naddopts = --deselect tests/test_it.py::test_bad\n", PYTEST),
+        ("tests/.pytest.ini", "[pytest]\naddopts = -k 'not bad'\n", PYTEST),
+        ("pyproject.toml", "[tool.pytest.ini_options]\naddopts = \"-k 'not bad'\"\n", PYTEST),
+        ("setup.cfg", "[tool:pytest]\naddopts = -k 'not bad'\n", PYTEST),
+        ("tox.ini", "[pytest]\naddopts = -k 'not bad'\n", PYTEST),
+        ("mine/some.ini", "[pytest]\naddopts = -k 'not bad'\n", f"{PYTEST} -c mine/some.ini"),
+    ],
+)
+def test_what_pytest_is_set_to_is_part_of_the_tests(
+    tmp_path: Path, path: str, text: str, command: str
+) -> None:
+    bad = f"{TEST}def test_bad():\n    assert False\n"
+    files = FILES | {"tests/test_it.py": bad, path: text}
+    made = Made.new(tmp_path / "p", with_tests(command), files)
+    assert run_here(made).steps == {"one": "passed"}
+    assert state(made) == ("passed", None, "")
+    made.project().envelope()
+    assert f"  {path}\n" in made.read("MANIFEST.sha256")
+    good = made.read(path)
+    (made.root / path).unlink()
+    assert state(made)[0] != "passed"
+    made.write(path, good)
+    assert state(made)[0] == "passed"
+    made.write(path, f"# {good}")
+    assert state(made)[0] != "passed"
+
+
+@pytest.mark.parametrize("path", ["pyproject.toml", "setup.cfg", "tox.ini"])
+def test_settings_that_are_none_of_pytest_are_no_part_of_the_tests(
+    tmp_path: Path, path: str
+) -> None:
+    made = Made.new(tmp_path / "p", with_tests(PYTEST), FILES | {path: "[other]\nx = 1\n"})
+    assert run_here(made).steps == {"one": "passed"}
+    made.write(path, "[other]\nx = 2\n")
+    assert state(made)[0] == "passed"
+    made.write(path, "[tool.pytest]\n[pytest]\n[tool:pytest]\n")
+    assert state(made)[0] == "untested", "it came to be"
+
+
+@pytest.mark.parametrize(
     ("command", "code", "text"),
     [
         (f"{PYTEST} || true", "failed", "integrity tests failed: tests/test_it.py::test_it"),

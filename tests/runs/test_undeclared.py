@@ -88,6 +88,8 @@ GLOB = "import glob\nfrom pathlib import Path\nHERE = Path('sub')\n"
         ("import dask as d\nd.read_csv('sub/[a-m].csv')", "'sub/[a-m].csv': 'work/sub/a.csv' is"),
         ("glob.glob('../data/*.csv')", "'../data/*.csv': 'data/else.csv' and 1 more are"),
         ("glob.glob('../given/*.csv')", None),
+        ("D = Path(__file__).parent / 'sub'\nD.glob('*.csv')", None),
+        ("(Path(__file__).parent.parent / 'data').glob('**/*.csv')", None),
         ("glob.glob('../../*')", None),
         ("glob.glob('sub/*.txt')", None),
         ("glob.glob('sub/.*')", "'sub/.*': 'work/sub/.hidden' is"),

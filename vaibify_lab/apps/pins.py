@@ -48,7 +48,7 @@ def _show(screen: Screen, found: CheckedPins) -> None:
     elif behind:
         screen.line("Everything is as it was pinned, the whole way back.", colour="green")
     show_breaks(screen, found.chain.breaks)
-    if found.chain.breaks:
+    if found.chain.breaks and not found.chain.going_on:
         screen.line(f"What mends it: {COMMAND} status {found.chain.broken_at} --why")
 
 

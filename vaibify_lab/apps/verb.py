@@ -82,10 +82,20 @@ class Verb:
 
 
 def open_project(given: Namespace, *, cached: bool = True) -> Project:
-    """Open the project that ``--repo`` and ``--workflow`` name."""
+    """Open the project that ``--repo`` and ``--workflow`` name.
+
+    Raises
+    ------
+    MissingFile, UsageError
+        There is no such workflow, also where the verb is one for all of them.
+    """
     from vaibify_lab.project import Project
 
-    return Project(place(given), getattr(given, "workflow", None), cached=cached)
+    named = getattr(given, "workflow", None)
+    project = Project(place(given), named, cached=cached)
+    if named is not None:
+        project.opened.choose(named)
+    return project
 
 
 def place(given: Namespace) -> Path:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from vaibify_lab.core.facts import RunRecord
+from vaibify_lab.core.facts import FactFault, RunRecord
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.core.paths import shown
@@ -20,7 +20,9 @@ CODE = "not-as-recorded"
 
 
 def not_as_recorded(opened: Opened, workflows: Sequence[Workflow]) -> list[Finding]:
-    """Name the listed files that are not those of the last passed runs, and runs that failed since.
+    """Name the listed files that are not those of the last passed runs, and runs that failed.
+
+    Also steps of which no run is on record, or none that can be read.
 
     Raises
     ------
@@ -28,19 +30,26 @@ def not_as_recorded(opened: Opened, workflows: Sequence[Workflow]) -> list[Findi
         The manifest cannot be read.
     """
     runs = [
-        (step, record)
+        (step, facts.records.get(step.slug))
         for workflow in workflows
         for facts in [opened.facts_of(workflow).load(step.slug for step in workflow.steps)]
         for step in workflow.steps
-        if isinstance(record := facts.records.get(step.slug), RunRecord)
+        if step.enabled
     ]
-    manifest = opened.manifest() if runs else None
+    manifest = opened.manifest() if any(record for _, record in runs) else None
     listed = manifest.hashes() if manifest is not None else {}
     return [found for step, record in runs for found in _of_step(step, record, listed)]
 
 
-def _of_step(step: Step, record: RunRecord, listed: Mapping[str, str]) -> Iterator[Finding]:
+def _of_step(
+    step: Step, record: RunRecord | FactFault | None, listed: Mapping[str, str]
+) -> Iterator[Finding]:
     action = f"jupyter vaibify run {step.slug}"
+    if not isinstance(record, RunRecord):
+        text = "no run of it is on record" if record is None else record.text
+        path = None if record is None else record.path
+        yield Finding("error", CODE, text, step.slug, path, action)
+        return
     if record.outcome != "passed":
         text = f"its last run {'failed' if record.outcome == 'failed' else 'was interrupted'}"
         yield Finding("error", CODE, text, step.slug, None, action)

@@ -33,12 +33,15 @@ def parse_record(data: bytes, path: str, workflow: str, step: str) -> RunRecord:
     """
     value = _load(data, path, RECORD, "record", ("format", "workflow", "step"), (workflow, step))
     inner = value.pop("last_passed", None)
-    if inner is None:
-        return _record(value)
-    last = _record(inner)
-    if (last.workflow, last.step, last.outcome) != (workflow, step, "passed"):
+    last = None if inner is None else _record(inner)
+    if last is not None and (last.workflow, last.step, last.outcome) != (workflow, step, "passed"):
         raise InvalidFile("last_passed: is no passed run of this step", where=path)
-    return _record(value, last_passed=last)
+    record = _record(value, last_passed=last)
+    for one in (record, last):
+        if one and one.outcome == "passed" and one.exit_code and one.done_by is None:
+            text = f"contradicts itself: a run with exit status {one.exit_code} has not passed"
+            raise InvalidFile(text, where=path)
+    return record
 
 
 def dump_record(record: RunRecord) -> bytes:

@@ -177,7 +177,8 @@ class _Walk:
                 below = posixpath.join(of_path, "**" if name == "rglob" else "", text)
                 yield FileUse(below, call.lineno, False, certain)
             return
-        if dotted in _GLOBS and (text := self._argument(call, 0)):
+        is_function = isinstance(call.func, ast.Name) or dotted.startswith("glob.")
+        if is_function and dotted in _GLOBS and (text := self._argument(call, 0)):
             yield FileUse(text, call.lineno, False, certain)
         if dotted == "open" or (name in _BY_MODE and name != "open") or dotted == "io.open":
             text = self._argument(call, 0)

@@ -38,6 +38,7 @@ from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.plan import Planned, plan
 from vaibify_lab.runs.preflight import preflight
+from vaibify_lab.runs.preflight.undeclared import undeclared_findings
 from vaibify_lab.runs.processes import ProcessId
 from vaibify_lab.runs.recover import recover
 
@@ -163,10 +164,17 @@ class Runner:
         if not look.workflow.steps:
             text, action = "the workflow has no step", "add one to listSteps"
             raise UsageError(text, where=look.workflow.path, action=action)
-        tested = [look.workflow.by_slug[one.slug] for one in planned if not one.is_idle]
-        if options.tests_only and not any(one.suites_of(options.category) for one in tested):
-            raise NotPassed("no test was run: no step asked for has tests of that kind")
-        return planned
+        return self._with_tests(look, planned) if options.tests_only else planned
+
+    def _with_tests(self, look: Look, planned: tuple[Planned, ...]) -> tuple[Planned, ...]:
+        """Return the steps that have tests of what is asked for: of others none can pass."""
+        category, by_slug = self.options.category, look.workflow.by_slug
+        tested = tuple(one for one in planned if by_slug[one.slug].suites_of(category))
+        if all(one.is_idle for one in tested):
+            kind = f" of the category {category}" if category else ""
+            text = f"no test was run: no step asked for has tests{kind}"
+            raise NotPassed(text, action="declare them in dictTests, or in saTestCommands")
+        return tested
 
     def _preflight(
         self,
@@ -181,6 +189,9 @@ class Runner:
         facts = engine_facts(opened, self.options, pinned)
         inspection = inspect(opened, look, facts, self.options.steps)
         findings = preflight(inspection, slugs, foretell=self.options.foretell)
+        if self.options.sealed or look.workflow.sealed:  # what it hides may be missed in silence
+            steps = [look.workflow.by_slug[slug] for slug in slugs]
+            findings += [found for step in steps for found in undeclared_findings(inspection, step)]
         for one in findings:
             self.journal.write("preflight", **one.to_json())
         errors = [one for one in findings if one.level == "error"]

@@ -86,7 +86,11 @@ def write_manifest(opened: Opened) -> int:
     _require_cleared(opened)
     workflows = [opened.workflow(path) for path in opened.workflow_paths()]
     hashes: dict[str, str] = {}
+    unmerged = opened.repository.snapshot().unmerged
     for path, state in hash_many(opened.tree, manifested(opened, workflows)).items():
+        if path in unmerged:
+            text, action = "is in the middle of a merge", f"resolve it, then: git add {path}"
+            raise NotPassed(text, where=shown(path), action=action)
         if state.kind != "file" or state.sha256 is None:
             raise _refused(path, state.kind, state.detail)
         hashes[path] = state.sha256

@@ -11,7 +11,7 @@ import os
 import posixpath
 import re
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,10 +25,11 @@ _PYTHON_MODULE = re.compile(r"No module named ['\"]?([A-Za-z_][\w.]*)")
 _IMPORTED_NAME = re.compile(r"cannot import name '(\w+)' from (?:[a-z ]+)?'([\w.]+)'")
 _R_PACKAGE = re.compile(r"there is no package called ['\"‘“]([A-Za-z][\w.]*)")
 _PROGRAM = re.compile(
-    r"(?:^|: )([^\s:]+): command not found$"  # bash
+    r"(?:^|: )([^:]+): command not found$"  # bash
     r"|^(?:/bin/)?sh: \d+: (?:[^\s:]+: )?([^\s:]+): not found$"  # dash
     r"|^(?:/usr/bin/)?env: ['\"‘]?([^\s'\"’:]+)['\"’]?: No such file or directory$"
 )
+_NOT_RUN = re.compile(r"^[^:]+: (?:line )?\d+: ([^:]+): Permission denied$")
 _FILE = re.compile(
     r"No such file or directory: ['\"]([^'\"]+)['\"]"
     r"|cannot open file ['\"‘`]([^'\"’]+)['\"’]"
@@ -61,7 +62,7 @@ def why_exit(status: int, stderr: str) -> Reason:
     telling = [line for line in lines if not _SAYS_NOTHING.match(line)] or lines
     if not telling:
         return Reason("exit", _status_text(status))
-    cause = _cause(telling[-1])
+    cause = _by_status(status, telling) or _cause(telling[-1])
     if cause is not None:
         return cause
     text = f"{_status_text(status)}: {shown(telling[-1][:300])}"
@@ -117,6 +118,17 @@ class Sealed:
         return [path for path in inner if path not in self.held and self.exists(path)][:1]
 
 
+def _by_status(status: int, lines: Sequence[str]) -> Reason | None:
+    """Return what a shell says with the two statuses of programs that could not be run."""
+    if status == 127:
+        return _program(lines[-_NEAR:])
+    found = _NOT_RUN.search(lines[-1]) if status == 126 else None
+    if found is None:
+        return None
+    text = f"may not run {shown(found[1][:200])!r}: it is not marked as a program"
+    return Reason("not-executable", text, None, "chmod +x, or name its interpreter before it")
+
+
 def _cause(line: str) -> Reason | None:
     if any(text in line for text in _INPUT):
         text = "asked for input; a step runs without a terminal"
@@ -137,15 +149,24 @@ def _cause(line: str) -> Reason | None:
     if found:
         text = f"loads the R package {found[1]!r}, which is not in its environment"
         return Reason("missing-module", text, None, "install it where the step runs")
-    found = _PROGRAM.search(line)
-    if found:
-        name = next(filter(None, found.groups()))
-        text = f"calls the program {shown(name[:200])!r}, which is not in its environment"
-        action = _PYTHON3 if name == "python" else "install it where the step runs"
-        return Reason("missing-program", text, None, action)
+    program = _program([line])
+    if program is not None:
+        return program
     files = _names_of_files(line)
     if files:
-        return Reason("missing-file", f"did not find the file {shown(files[-1][:200])!r}")
+        noun = "file" if re.search("[./*]", files[-1]) else "file or program"
+        return Reason("missing-file", f"did not find the {noun} {shown(files[-1][:200])!r}")
+    return None
+
+
+def _program(lines: Sequence[str]) -> Reason | None:
+    """Return which program was not there, as the last of these lines that tells it says."""
+    for line in reversed(lines):
+        if found := _PROGRAM.search(line):
+            name = next(filter(None, found.groups()))
+            text = f"calls the program {shown(name[:200])!r}, which is not in its environment"
+            action = _PYTHON3 if name == "python" else "install it where the step runs"
+            return Reason("missing-program", text, None, action)
     return None
 
 

@@ -182,9 +182,18 @@ class Opened:
         if len(by_stem) == 1:
             return by_stem[0]
         if fault_of(named) is None and self.tree.lstat(named) is not None:
-            return named
+            raise self._elsewhere(named)
         have = ", ".join(paths) or "none"
         raise MissingFile(f"there is no workflow {named!r} (there are: {have})")
+
+    def _elsewhere(self, named: str) -> UsageError:
+        """Return what is wrong with a workflow that no other verb, and no clone, would find."""
+        if named.endswith(f"/{DEFAULT}"):
+            text, action = "is not tracked by git, so that no clone has it", f"git add {named}"
+        else:
+            text = "lies where nobody looks for a workflow"
+            action = f"move it into {_FOLDER}/, or call it {DEFAULT} in a folder of its own"
+        return UsageError(text, where=named, action=action)
 
     def _checked(self, workflow: Workflow) -> Facts:
         """Load the facts, with the last signature of each step checked."""

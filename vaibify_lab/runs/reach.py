@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from vaibify_lab.core.commands import Named, looks_like_code
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.files.imports import CodeScan, CodeScanner, Moment
+from vaibify_lab.files.paths import join
 from vaibify_lab.files.tree import Tree
 
+# https://docs.pytest.org/en/stable/reference/customize.html: where pytest looks for its settings.
+_PYTEST_OWN = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml")
+_PYTEST_SHARED = {
+    "pyproject.toml": "[tool.pytest",
+    "tox.ini": "[pytest]",
+    "setup.cfg": "[tool:pytest]",
+}
+_SETTINGS = (".ini", ".toml", ".cfg")
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
 
 
@@ -119,6 +128,7 @@ class _Scouting:
         self._tree = tree
         self._own = own
         self._below: dict[str, list[str]] = {}
+        self._settings: dict[str, bool] = {}
 
     def code_of(self, step: Step) -> CodeScan:
         named = self._moment.named(step.commands, step.directory)
@@ -147,7 +157,8 @@ class _Scouting:
         """Return the test files of a step.
 
         Those that its test commands name (for a folder, or a bare ``pytest``, the tests below),
-        conftest.py above them, the repository's own modules that these import, and the standards.
+        conftest.py and pytest's settings above them, the repository's own modules that these
+        import, and the standards.
         """
         if not step.suites:
             return ()
@@ -157,8 +168,12 @@ class _Scouting:
             found.update(dict.fromkeys(self._named_tests(suite.commands, step.directory)))
             found.update({suite.file: None} if suite.file else {})
             others.update({suite.standards: None} if suite.standards else {})
-        for path in list(found):
-            found.update(dict.fromkeys(self._conftests(path)))
+        places = [path.rpartition("/")[0] for path in found]
+        found.update(dict.fromkeys(self._above(places, ("conftest.py",), {})))
+        if any("pytest" in command for suite in step.suites for command in suite.commands):
+            places.append(step.directory.rstrip("/"))
+            others.update(dict.fromkeys(self._above(places, _PYTEST_OWN, _PYTEST_SHARED)))
+            others.update(dict.fromkeys(self._named_settings(step)))
         reached = self._moment.scan(tuple(found), step.directory).files if found else ()
         files = dict.fromkeys((*found, *reached, *others))
         return _not_made(tuple(sorted(files)), step)
@@ -186,15 +201,38 @@ class _Scouting:
             found += mentioned
         return found
 
+    def _named_settings(self, step: Step) -> Iterator[str]:
+        for command in (one for suite in step.suites for one in suite.commands):
+            for path in self._moment.named((command,), step.directory).mentioned:
+                if path.endswith(_SETTINGS) and self._moment.is_file(path):
+                    yield path
+
     def _all_below(self, folder: str) -> list[str]:
         if folder not in self._below:
             self._below[folder] = self._tree.list_files(folder, strict=False)
         return self._below[folder]
 
-    def _conftests(self, path: str) -> list[str]:
-        parts = path.split("/")[:-1]
-        above = ["/".join([*parts[:count], "conftest.py"]) for count in range(len(parts) + 1)]
-        return [one for one in above if self._moment.is_file(one)]
+    def _above(
+        self, folders: Iterable[str], names: Iterable[str], shared: Mapping[str, str]
+    ) -> Iterator[str]:
+        """Yield files of these names in folders and above; of ``shared`` those that hold a text."""
+        above = {"": None}
+        for folder in folders:
+            parts = folder.split("/")
+            above |= {"/".join(parts[: count + 1]): None for count in range(len(parts))}
+        for folder in above:
+            for name in (*names, *shared):
+                path = join(folder, name)
+                if self._moment.is_file(path) and self._holds(path, shared.get(name, "")):
+                    yield path
+
+    def _holds(self, path: str, text: str) -> bool:
+        if path not in self._settings:
+            try:
+                self._settings[path] = text.encode() in self._tree.read(path)
+            except VaibifyError:  # its own state says what is wrong with it
+                self._settings[path] = True
+        return self._settings[path]
 
 
 def _not_made(files: tuple[str, ...], step: Step) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vaibify_lab.core.errors import VaibifyError
+from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.model import Step
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.aside import delete, outermost
@@ -21,6 +22,23 @@ from vaibify_lab.runs.hostfiles import os_errors
 from vaibify_lab.runs.writable import make_ready
 
 _COPY_LIMIT = 4 * 2**20
+
+
+def doubt(before: RunRecord | None, sealed: RunRecord) -> str | None:
+    """Return what to think where a seal alone may have changed what came out."""
+    last = before.passed if before is not None else None
+    if last is None or last.sealed or not sealed.sealed or sealed.outcome != "passed":
+        return None
+    same = [
+        (one.pins.inputs, one.pins.code, one.image, one.commands, dict(one.environment))
+        for one in (last, sealed)
+    ]
+    if same[0] != same[1] or last.pins.outputs == sealed.pins.outputs:
+        return None
+    return (
+        "its outputs are other than those of its last run, which was not sealed and had the same "
+        "declared files: it may have read what it does not declare, or is not deterministic"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,19 +6,22 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from vaibify_lab.core import disk, jsonio
-from vaibify_lab.core.errors import CannotCheck, ToolFailed
+from vaibify_lab.core.errors import CannotCheck, ToolFailed, VaibifyError
 from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.explain import tail
 from vaibify_lab.runs.journal import REQUEST, RUNS, RunFolder, new_run_id, read_events
 from vaibify_lab.runs.live import current_run, is_ended
 from vaibify_lab.runs.options import RunOptions
+from vaibify_lab.runs.stopping import ask_to_stop
 
 GITIGNORE = ".vaibify/.gitignore"
 _FIRST_EVENT_SECONDS = 30.0
+_STOP_SECONDS = 15.0
 _PAUSE_SECONDS = 0.01
 
 
@@ -33,6 +36,8 @@ def ignore_local(tree: Tree) -> None:
 def start_run(tree: Tree, options: RunOptions, person: str) -> RunFolder:
     """Start a detached runner and return once whoever looks sees its run, or its refusal.
 
+    Whoever is interrupted before that knows of no run: it is stopped, and its end awaited.
+
     Raises
     ------
     ToolFailed
@@ -44,6 +49,15 @@ def start_run(tree: Tree, options: RunOptions, person: str) -> RunFolder:
     tree.write(f"{RUNS}/{run_id}/{REQUEST}", jsonio.dumps(request))
     folder = RunFolder(tree.root / RUNS / run_id)
     runner = _spawn(folder)
+    try:
+        _until_seen(tree, folder, runner)
+    except BaseException:
+        _stop(folder, runner)
+        raise
+    return folder
+
+
+def _until_seen(tree: Tree, folder: RunFolder, runner: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + _FIRST_EVENT_SECONDS
     while not read_events(folder):
         if runner.poll() is not None and not read_events(folder):
@@ -54,7 +68,14 @@ def start_run(tree: Tree, options: RunOptions, person: str) -> RunFolder:
     # After its first word it mends what a lost run left, and only then its run is the current one.
     while not (_is_seen(tree, folder) or runner.poll() is not None):
         time.sleep(_PAUSE_SECONDS)
-    return folder
+
+
+def _stop(folder: RunFolder, runner: subprocess.Popen[bytes]) -> None:
+    with suppress(VaibifyError):
+        ask_to_stop(folder)
+    deadline = time.monotonic() + _STOP_SECONDS
+    while runner.poll() is None and time.monotonic() < deadline:
+        time.sleep(_PAUSE_SECONDS)
 
 
 def _is_seen(tree: Tree, folder: RunFolder) -> bool:

@@ -78,6 +78,8 @@ class StepRun:
             self._write(record)
         except VaibifyError as error:
             record = self._write_failure(record, error)
+        if (text := sealed.doubt(self.previous, record)) is not None:
+            self.context.journal.write("warning", step=self.step.slug, text=text)
         if self._aside is not None:
             if self.look_back is not None and record.outcome == "passed":
                 self.look_back(Tree(self.context.tree.root / self._aside.old))

@@ -50,7 +50,7 @@ def kernel_findings(telling: Telling, around: Around) -> Iterator[Finding]:
     if kernel is not None and kernel.lower() not in around.kernels:
         text = f"asks for the kernel {kernel!r}, which is not on this machine"
         action = "install it where the notebook runs, or choose one that is there, and save"
-        if telling.notebook.language == "python":
+        if telling.notebook.language == "python" and not any(one.is_step for one in telling.cells):
             text = f"{text}: this Python's is used"
             action = "choose one that others have, such as python3, and save"
         yield telling.finding("warning", "kernel-missing", None, text, action)

@@ -64,24 +64,29 @@ def test_helpers_say_what_this_process_says(
     assert hashing.hash_many(tree, paths) == alone
 
 
-def test_helpers_take_part(
-    tree: Tree, paths: list[str], many: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answered: list[str] = []
-    own: list[str] = []
+@pytest.fixture
+def answered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The paths that helpers gave an answer on."""
+    paths: list[str] = []
     ask = sharing._ask
 
     def heard(orders: IO[bytes], answers: IO[bytes], piece: list[str]) -> object:
         answer = ask(orders, answers, piece)
-        answered.extend(path for path, _ in answer or ())
+        paths.extend(path for path, _ in answer or ())
         return answer
+
+    monkeypatch.setattr(sharing, "_ask", heard)
+    return paths
+
+
+def test_helpers_take_part(tree: Tree, paths: list[str], many: None, answered: list[str]) -> None:
+    own: list[str] = []
 
     def slow(piece: list[str]) -> sharing.States:
         own.extend(piece)
         wait_for(lambda: answered)
         return [(path, None) for path in piece]
 
-    monkeypatch.setattr(sharing, "_ask", heard)
     found = [path for path, _ in sharing.shared(tree.root, list(paths), slow)]
     assert sorted(found) == sorted(paths) == sorted(own + answered)
 
@@ -111,18 +116,10 @@ def test_where_no_helper_can_be_started_this_process_does_it(
 
 
 def test_helpers_go_ahead_of_who_takes_the_answers(
-    tree: Tree, paths: list[str], many: None, monkeypatch: pytest.MonkeyPatch
+    tree: Tree, paths: list[str], many: None, answered: list[str]
 ) -> None:
     alone = hashing.hash_many(tree, paths)
-    answered: list[str] = []
-    ask = sharing._ask
-
-    def heard(orders: IO[bytes], answers: IO[bytes], piece: list[str]) -> object:
-        answer = ask(orders, answers, piece)
-        answered.extend(path for path, _ in answer or ())
-        return answer
-
-    monkeypatch.setattr(sharing, "_ask", heard)
+    answered.clear()
     with hashing.hashed_ahead(tree, paths) as states:
         wait_for(lambda: len(answered) >= len(paths) - sharing.PIECE)  # but for this process's own
         assert dict(states) == alone

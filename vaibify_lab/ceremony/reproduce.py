@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from vaibify_lab.ceremony.by_hand import with_by_hand
 from vaibify_lab.ceremony.engine_here import EngineHere
-from vaibify_lab.ceremony.integrity import Listed, being_read
+from vaibify_lab.ceremony.integrity import Listed, Progress, being_read
 from vaibify_lab.ceremony.recorded import not_as_recorded
-from vaibify_lab.ceremony.report import TierReport, problem
+from vaibify_lab.ceremony.report import TierReport
+from vaibify_lab.ceremony.tier1 import integrity, readable
 from vaibify_lab.core.errors import UsageError, VaibifyError
 from vaibify_lab.core.model import Workflow
 from vaibify_lab.envelope import environment
-from vaibify_lab.runs.enveloping import covered_by
 from vaibify_lab.runs.look import LOCK
 from vaibify_lab.runs.opened import Opened
 
@@ -29,7 +27,6 @@ HEADS = {
     3: "Pulling pinned container image",
     4: "Re-running workflow",
 }
-Progress = Callable[[int, int, int], None]
 _NOTES = 5  # files that are not as recorded are named, the others counted
 
 
@@ -133,10 +130,14 @@ def reproduce(opened: Opened, asked: Asked, telling: Telling) -> Reproduction:
 
 
 def _walked(opened: Opened, asked: Asked, telling: Telling, listed: Listed | None) -> Reproduction:
-    workflows, fault = _workflows(opened, asked.workflow)
+    workflows, fault = readable(opened, asked.workflow)
     engine = EngineHere(opened, telling.preparing)
     checks: tuple[Callable[[], TierReport | None], ...] = (
-        lambda: _integrity(opened, listed, workflows, fault, telling.progress),
+        lambda: (
+            None
+            if listed is None
+            else integrity(opened, listed, workflows, fault, telling.progress)
+        ),
         lambda: None if 2 in asked.skip else _packages(opened, workflows, engine),
         lambda: None if 3 in asked.skip else _image(opened, engine),
     )
@@ -192,61 +193,6 @@ def _again(
     )
     telling.done(4, _rerun_line(reruns, fault), _rerun_lines(reruns))
     return reruns
-
-
-def _workflows(
-    opened: Opened, named: str | None
-) -> tuple[tuple[Workflow, ...], VaibifyError | None]:
-    """Read the workflows; one that cannot be read is a finding of tier 1, not an end."""
-    paths = [opened.choose(named)] if named else opened.workflow_paths()
-    found = []
-    for path in paths:
-        try:
-            found.append(opened.workflow(path))
-        except VaibifyError as error:
-            return tuple(found), error
-    return tuple(found), None
-
-
-def _integrity(
-    opened: Opened,
-    listed: Listed | None,
-    workflows: Sequence[Workflow],
-    fault: VaibifyError | None,
-    progress: Progress | None,
-) -> TierReport | None:
-    if listed is None:
-        return None
-    expected: Sequence[str] = ()
-    known: dict[str, Sequence[str]] = {}
-    try:
-        seen = [(one, opened.observer.scout.reach(one)) for one in workflows]
-        for folders in (reach.folders for _, reach in seen):
-            known |= {one: folders.files[one] for one in folders.files.keys() - folders.faults}
-        expected = covered_by(opened, seen)
-    except VaibifyError as error:
-        fault = fault or error
-    declared = [
-        path
-        for workflow in workflows
-        for step in workflow.steps
-        for path in (*step.outputs, *step.inputs)
-        if path.endswith("/")
-    ]
-    report = listed.judged(
-        expected=None if fault else expected,
-        directories={path: known.get(path) for path in declared},
-        progress=progress,
-    )
-    if fault is None:
-        return report
-    text = f"what must be listed cannot be told: {fault}"
-    return dataclasses.replace(
-        report,
-        state="failed",
-        line=report.line if report.state == "failed" else f"FAILED, {report.line} but: {fault}",
-        problems=(*report.problems, with_by_hand(problem("workflow-unusable", text))),
-    )
 
 
 def _packages(opened: Opened, workflows: Sequence[Workflow], engine: EngineHere) -> TierReport:

@@ -1,0 +1,66 @@
+"""Tier 1 of a reproduction: what is listed against its bytes and against what workflows declare."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from vaibify_lab.ceremony.by_hand import with_by_hand
+from vaibify_lab.ceremony.integrity import Listed, Progress
+from vaibify_lab.ceremony.report import TierReport, problem
+from vaibify_lab.core.errors import VaibifyError
+from vaibify_lab.core.model import Workflow
+from vaibify_lab.runs.enveloping import covered_by
+from vaibify_lab.runs.opened import Opened
+
+
+def readable(opened: Opened, named: str | None) -> tuple[tuple[Workflow, ...], VaibifyError | None]:
+    """Read the workflows; one that cannot be read is a finding of tier 1, not an end."""
+    paths = [opened.choose(named)] if named else opened.workflow_paths()
+    found = []
+    for path in paths:
+        try:
+            found.append(opened.workflow(path))
+        except VaibifyError as error:
+            return tuple(found), error
+    return tuple(found), None
+
+
+def integrity(
+    opened: Opened,
+    listed: Listed,
+    workflows: Sequence[Workflow],
+    fault: VaibifyError | None,
+    progress: Progress | None,
+) -> TierReport:
+    """Judge what is listed by what the workflows declare; ``fault``: one cannot be read."""
+    expected: Sequence[str] = ()
+    known: dict[str, Sequence[str]] = {}
+    try:
+        seen = [(one, opened.observer.scout.reach(one)) for one in workflows]
+        for folders in (reach.folders for _, reach in seen):
+            known |= {one: folders.files[one] for one in folders.files.keys() - folders.faults}
+        expected = covered_by(opened, seen)
+    except VaibifyError as error:
+        fault = fault or error
+    declared = [
+        path
+        for workflow in workflows
+        for step in workflow.steps
+        for path in (*step.outputs, *step.inputs)
+        if path.endswith("/")
+    ]
+    report = listed.judged(
+        expected=None if fault else expected,
+        directories={path: known.get(path) for path in declared},
+        progress=progress,
+    )
+    if fault is None:
+        return report
+    text = f"what must be listed cannot be told: {fault}"
+    return dataclasses.replace(
+        report,
+        state="failed",
+        line=report.line if report.state == "failed" else f"FAILED, {report.line} but: {fault}",
+        problems=(*report.problems, with_by_hand(problem("workflow-unusable", text))),
+    )

@@ -504,3 +504,13 @@ def test_byte_code_of_an_earlier_text_is_not_believed(tmp_path: Path) -> None:
     assert compiled is not None and Path(compiled).exists()
     assert run_here(made).steps == {"one": "passed"}
     assert made.read("w/o.txt") == "2\n"
+
+
+def test_a_module_that_was_moved_away_is_named_as_the_file_it_was(tmp_path: Path) -> None:
+    files = {"scripts/fit.py": "import helper\nopen('o.txt', 'w')\n", "scripts/helper.py": ""}
+    made = Made.new(tmp_path / "p", [step("Fit", "python scripts/fit.py", out="o.txt")], files)
+    assert run_here(made).steps == {"fit": "passed"}
+    (made.root / "scripts/helper.py").rename(made.root / "scripts/helpers.py")
+    assert run_here(made).steps == {"fit": "failed"}
+    text = "imports 'helper', and scripts/helper.py, which it ran before, is gone"
+    assert record(made, "fit").reason == f"{text}; put it back, or change the import"

@@ -70,6 +70,20 @@ def why_exit(status: int, stderr: str) -> Reason:
     return Reason("exit", f"{text} (before that: {shown(before[:200])})" if before else text)
 
 
+def of_the_repository(reason: Reason, stderr: str, gone: Iterable[str]) -> Reason:
+    """Return another reason where a module that was not found is a file that was there before.
+
+    ``gone`` are paths of code that an earlier run had.
+    """
+    names = _names_of_modules(stderr[-_TAIL:]) if reason.code == "missing-module" else []
+    for name in names[-1:]:
+        found = _module_files(name, list(gone), certain=True)
+        if found:
+            text = f"imports {name!r}, and {shown(found[0])}, which it ran before, is gone"
+            return Reason("module-gone", text, found[0], "put it back, or change the import")
+    return reason
+
+
 @dataclass(frozen=True, slots=True)
 class Sealed:
     """What a sealed run could see: its working directory, the tree's place, the files it held.

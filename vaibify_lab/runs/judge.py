@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from vaibify_lab.core.errors import VaibifyError
-from vaibify_lab.core.facts import Outcome, Pins
+from vaibify_lab.core.facts import Outcome, Pins, RunRecord
 from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import shown
 from vaibify_lab.core.report import Reason
@@ -146,13 +146,21 @@ class Judge:
             return Reason("ended-unasked", text, None, f"jupyter vaibify run {self.step.slug}")
         if status == 0:
             return self._missed(certain=True)
-        reason = self._missed() or explain.why_exit(status, explain.tail(self.state / "stderr"))
+        reason = self._missed() or self._explained(status)
         if not self.ended.detail:
             return reason
         # its own words may be missing, and why: the disk is full
         text = f"{reason.text} ({shown(self.ended.detail[:300])})"
         is_full = os.strerror(errno.ENOSPC) in self.ended.detail
         return replace(reason, text=text, action="free some space" if is_full else reason.action)
+
+    def _explained(self, status: int) -> Reason:
+        log = explain.tail(self.state / "stderr")
+        record = self.context.facts.record(self.step.slug)
+        passed = record.passed if isinstance(record, RunRecord) else None
+        had = passed.pins.code if passed is not None else ()
+        gone = [path for path in had if self.context.tree.lstat(path) is None]
+        return explain.of_the_repository(explain.why_exit(status, log), log, gone)
 
     def _missed(self, *, certain: bool = False) -> Reason | None:
         """Return which files of the repository a sealed run did not find, told from its log.

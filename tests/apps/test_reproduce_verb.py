@@ -89,6 +89,18 @@ def test_a_step_without_a_record_is_said(made: Made) -> None:
     assert made.steps()["use"].run == "unknown"
 
 
+def test_a_disabled_step_is_asked_for_what_it_recorded_alone(made: Made) -> None:
+    value = json.loads(made.read("workflow.json"))
+    value["listSteps"][1]["bEnabled"] = False
+    made.write("workflow.json", json.dumps(value))
+    made.write("use.sh", made.read("use.sh") + "# other\n")
+    made.project().envelope("manifest")
+    [found] = made.project().not_as_recorded()
+    assert (found.step, found.text) == ("use", "use.sh is not what its last passed run ran")
+    (made.root / ".vaibify/records/workflow/use.json").unlink()
+    assert made.project().not_as_recorded() == []
+
+
 def test_no_envelope_is_written_in_the_middle_of_a_merge(made: Made) -> None:
     made.commit()
     git(made.root, "switch", "-qc", "other")

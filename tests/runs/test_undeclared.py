@@ -88,6 +88,7 @@ GLOB = "import glob\nfrom pathlib import Path\nHERE = Path('sub')\n"
         ("import dask as d\nd.read_csv('sub/[a-m].csv')", "'sub/[a-m].csv': 'work/sub/a.csv' is"),
         ("glob.glob('../data/*.csv')", "'../data/*.csv': 'data/else.csv' and 1 more are"),
         ("glob.glob('../given/*.csv')", None),
+        ("open('sub/[1].csv')", "'work/sub/[1].csv', which is"),
         ("D = Path(__file__).parent / 'sub'\nD.glob('*.csv')", None),
         ("(Path(__file__).parent.parent / 'data').glob('**/*.csv')", None),
         ("glob.glob('../../*')", None),
@@ -101,6 +102,7 @@ def test_what_fits_a_pattern(tmp_path: Path, code: str, fits: str | None) -> Non
     other = {"sName": "Other", "saDataCommands": ["true"], "saDataFiles": ["data/made.csv"]}
     names = ("a.csv", "z.csv", ".hidden")
     below = {f"work/sub/{name}": "1" for name in names}
+    below |= {"work/sub/[1].csv": "1"} if "[1]" in code else {}
     made = Made.new(
         tmp_path / "p", [STEP, other], {**FILES, **below, "work/fit.py": f"{GLOB}{code}"}
     )

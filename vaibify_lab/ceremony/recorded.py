@@ -22,7 +22,7 @@ CODE = "not-as-recorded"
 def not_as_recorded(opened: Opened, workflows: Sequence[Workflow]) -> list[Finding]:
     """Name the listed files that are not those of the last passed runs, and runs that failed.
 
-    Also steps of which no run is on record, or none that can be read.
+    Also steps of which no run is on record (unless they are disabled), or none that can be read.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def not_as_recorded(opened: Opened, workflows: Sequence[Workflow]) -> list[Findi
         for workflow in workflows
         for facts in [opened.facts_of(workflow).load(step.slug for step in workflow.steps)]
         for step in workflow.steps
-        if step.enabled
+        if step.enabled or step.slug in facts.records
     ]
     manifest = opened.manifest() if any(record for _, record in runs) else None
     listed = manifest.hashes() if manifest is not None else {}

@@ -91,11 +91,9 @@ class FactStore:
 
     def paths(self, slugs: Iterable[str], facts: Facts | None = None) -> list[str]:
         """Return the repository paths of the fact files that exist; of ``facts`` if given."""
-        present: Mapping[str, Container[str]]
-        if facts is None:
-            present = {kind: self._present(kind) for kind in _KINDS}
-        else:
-            present = {RECORDS: facts.records, MARKERS: facts.markers, SIGN_OFFS: facts.sign_offs}
+        present: Mapping[str, Container[str]] = (
+            {kind: self._present(kind) for kind in _KINDS} if facts is None else _by_kind(facts)
+        )
         return [self.path(kind, slug) for slug in slugs for kind in _KINDS if slug in present[kind]]
 
     def seen(self, facts: Facts) -> dict[str, list[Stamp]]:
@@ -104,9 +102,7 @@ class FactStore:
         A folder is left out where one of its facts is not known to be from such a file.
         """
         found = {}
-        kinds: Mapping[str, Mapping[str, object]]
-        kinds = {RECORDS: facts.records, MARKERS: facts.markers, SIGN_OFFS: facts.sign_offs}
-        for kind, loaded in kinds.items():
+        for kind, loaded in _by_kind(facts).items():
             known = [(self._parsed.get(self.path(kind, slug)), one) for slug, one in loaded.items()]
             stamps = [kept[0][:4] for kept, fact in known if kept and kept[1] is fact]
             if len(stamps) == len(loaded):
@@ -208,6 +204,10 @@ class FactStore:
             self._parsed.pop(path, None)
             self._own[path] = self._stamps(kind, [slug])[0]
         return kept
+
+
+def _by_kind(facts: Facts) -> Mapping[str, Mapping[str, object]]:
+    return {RECORDS: facts.records, MARKERS: facts.markers, SIGN_OFFS: facts.sign_offs}
 
 
 def recorded_stems(tree: Tree) -> list[str]:

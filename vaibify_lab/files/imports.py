@@ -87,7 +87,6 @@ class CodeScanner:
         self._tree = tree
         self._folders = Folders()
         self._parsed: dict[str, tuple[Stamp | None, str, Parsed]] = {}
-        self._known: dict[str, dict[str, str]] = {}  # folder, name, path: of what was parsed
         self._lock = threading.Lock()
         self.named = lru_cache(_COMMANDS_KEPT)(named_by)
         self.kept: dict[_Asked, _Kept] = {}
@@ -105,9 +104,12 @@ class CodeScanner:
 
     def unchanged(self, descent: Descent) -> dict[str, Parsed]:
         """Return what all files say that were parsed and are as they were, in one sweep."""
+        by_folder: dict[str, dict[str, str]] = {}
+        for path in self._parsed:
+            directory, name = split(path)
+            by_folder.setdefault(directory, {})[name] = path
         found = {}
-        for directory in sorted(self._known):
-            names = self._known[directory]
+        for directory, names in sorted(by_folder.items()):
             with suppress(OSError, UnsafePath):  # who asks for one of these is told why
                 stamps = stamps_in(descent.enter(directory), names) or ()
                 for path, stamp in zip(names.values(), stamps, strict=False):
@@ -131,7 +133,6 @@ class CodeScanner:
         digest = hashlib.sha256(data).hexdigest()
         parsed = kept[2] if kept and kept[1] == digest else parse_code(path, data)
         self._parsed[path] = (stamp if is_settled(stamp, started) else None, digest, parsed)
-        self._known.setdefault(split(path)[0], {})[name] = path
         return parsed
 
 

@@ -50,9 +50,14 @@ def cells_of_one(
     InvalidFile, MissingFile, UnsafePath
     """
     states = cell_states(opened, look, sources_in(opened, path))
+    yield from findings_of(path, states, "error" if publish else "warning")
+
+
+def findings_of(path: str, states: Iterable[dict[str, Any]], level: Level) -> Iterator[Finding]:
+    """Yield the cells that are not as their steps, of those that were looked at."""
     for one in states:
         if one["state"] in _TOLD:
-            yield _finding(path, one, "error" if publish else "warning")
+            yield _finding(path, one, level)
 
 
 def _finding(path: str, cell: dict[str, Any], level: Level) -> Finding:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.finding import Finding
@@ -13,7 +14,7 @@ from vaibify_lab.files.directory import READ_LIMIT
 from vaibify_lab.notebooks.foretell import foretell
 from vaibify_lab.notebooks.foretell.kernels import has_python_kernel, kernels_here
 from vaibify_lab.notebooks.foretell.telling import Around, Place, Telling
-from vaibify_lab.project.cell_findings import cells_of_one
+from vaibify_lab.project.cell_findings import findings_of
 from vaibify_lab.project.cells import cell_states, sources_in
 from vaibify_lab.provenance.compare.notebook_file import read_notebook
 from vaibify_lab.runs.enveloping import read_environment
@@ -35,8 +36,9 @@ def check_notebook(opened: Opened, look: Look, path: str) -> list[Finding]:
     found = [*_modules(opened, look, telling)]
     found += _kernel(telling)
     found += foretell(telling, around(opened, path))
-    found += (one for one in cells_of_one(opened, look, path) if one.code != "step-line")
-    found += _undeclared(opened, look, path)
+    cells = cell_states(opened, look, sources_in(opened, path))
+    found += (one for one in findings_of(path, cells, "warning") if one.code != "step-line")
+    found += _undeclared(opened, look, path, [one["report"] for one in cells])
     return sorted(dict.fromkeys(found), key=lambda one: one.level != "error")
 
 
@@ -49,10 +51,11 @@ def _kernel(telling: Telling) -> Iterator[Finding]:
         yield telling.finding("warning", "kernel-missing", None, text, action)
 
 
-def _undeclared(opened: Opened, look: Look, path: str) -> Iterator[Finding]:
+def _undeclared(
+    opened: Opened, look: Look, path: str, reports: Iterable[dict[str, Any] | None]
+) -> Iterator[Finding]:
     """Yield what the steps of a notebook read undeclared: it is one, or its cells are."""
-    cells = [one["report"] for one in cell_states(opened, look, sources_in(opened, path))]
-    slugs = [one["slug"] for one in cells if one]
+    slugs = [one["slug"] for one in reports if one]
     slugs += [step.slug for step in look.workflow.steps if step.notebook == path]
     if not slugs:
         return

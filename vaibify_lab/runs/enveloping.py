@@ -9,7 +9,7 @@ from typing import Literal
 
 from vaibify_lab.core.errors import InvalidFile, MissingFile, NotPassed, UnsafePath, VaibifyError
 from vaibify_lab.core.model import Workflow
-from vaibify_lab.core.paths import shown
+from vaibify_lab.core.paths import as_word, shown
 from vaibify_lab.envelope import environment
 from vaibify_lab.envelope.environment import EnvironmentFile, parse_environment
 from vaibify_lab.envelope.host_binaries import capture_host_binaries
@@ -85,12 +85,10 @@ def write_manifest(opened: Opened) -> int:
     """
     _require_cleared(opened)
     workflows = [opened.workflow(path) for path in opened.workflow_paths()]
+    paths = manifested(opened, workflows)
+    _require_merged(opened, paths)
     hashes: dict[str, str] = {}
-    unmerged = opened.repository.snapshot().unmerged
-    for path, state in hash_many(opened.tree, manifested(opened, workflows)).items():
-        if path in unmerged:
-            text, action = "is in the middle of a merge", f"resolve it, then: git add {path}"
-            raise NotPassed(text, where=shown(path), action=action)
+    for path, state in hash_many(opened.tree, paths).items():
         if state.kind != "file" or state.sha256 is None:
             raise _refused(path, state.kind, state.detail)
         hashes[path] = state.sha256
@@ -180,6 +178,15 @@ def read_environment(opened: Opened) -> EnvironmentFile | None:
 
 def _epoch(opened: Opened) -> int:
     return opened.repository.snapshot().commit_time or EPOCH_WITHOUT_COMMIT
+
+
+def _require_merged(opened: Opened, paths: Iterable[str]) -> None:
+    unmerged = opened.repository.snapshot().unmerged
+    for path in (one for one in paths if one in unmerged):
+        text = "is in the middle of a merge"
+        raise NotPassed(
+            text, where=shown(path), action=f"resolve it, then: git add {as_word(path)}"
+        )
 
 
 def _require_cleared(opened: Opened) -> None:

@@ -21,7 +21,7 @@ from vaibify_lab.core.facts import (
 from vaibify_lab.core.memory import Memory
 from vaibify_lab.core.model import Workflow
 from vaibify_lab.core.observed import GitSnapshot
-from vaibify_lab.core.paths import fault_of
+from vaibify_lab.core.paths import as_word, fault_of
 from vaibify_lab.core.report import StepReport
 from vaibify_lab.core.status import derive
 from vaibify_lab.core.world import Live, World
@@ -189,7 +189,10 @@ class Opened:
     def _elsewhere(self, named: str) -> UsageError:
         """Return what is wrong with a workflow that no other verb, and no clone, would find."""
         if named.endswith(f"/{DEFAULT}"):
-            text, action = "is not tracked by git, so that no clone has it", f"git add {named}"
+            text, action = (
+                "is not tracked by git, so that no clone has it",
+                f"git add {as_word(named)}",
+            )
         else:
             text = "lies where nobody looks for a workflow"
             action = f"move it into {_FOLDER}/, or call it {DEFAULT} in a folder of its own"

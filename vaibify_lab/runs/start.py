@@ -51,7 +51,7 @@ def start_run(tree: Tree, options: RunOptions, person: str) -> RunFolder:
     runner = _spawn(folder)
     try:
         _until_seen(tree, folder, runner)
-    except BaseException:
+    except BaseException:  # Ctrl-C above all: nobody would know of the run
         _stop(folder, runner)
         raise
     return folder

@@ -52,10 +52,9 @@ class _Looking:
         uses = [use for code in pieces for use in reader.read(code)]
         self._written.update(one.path for one in uses if one.writes)
         for use in uses:
-            if use.is_pattern and not use.writes:
-                yield from self._fitting(path, use)
-            elif not use.writes:
+            if not use.writes:
                 yield from self._read(path, use)
+                yield from self._fitting(path, use) if use.is_pattern else ()
         for code in pieces:
             for mention in mentions_in(code):
                 yield from self._named(path, mention)

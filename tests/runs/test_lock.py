@@ -81,6 +81,38 @@ def test_a_holder_that_has_said_that_it_ends_is_waited_for(tmp_path: Path) -> No
     mine.release()
 
 
+def test_between_the_record_of_who_holds_it_and_the_lock_itself_nobody_is_refused(
+    tmp_path: Path,
+) -> None:
+    """A holder's record is removed before it lets go, and written after it has taken the lock."""
+    between = Event()
+
+    def hold() -> None:
+        lock = RunLock(Tree(tmp_path))
+        lock.acquire(WHO)
+        (tmp_path / ".vaibify/local/locks/run.json").unlink()
+        between.set()
+        time.sleep(0.2)
+        lock.release()
+
+    before = Thread(target=hold)
+    before.start()
+    between.wait()
+    mine = RunLock(Tree(tmp_path))
+    mine.acquire(WHO | {"run_id": "r2"})
+    before.join()
+    mine.release()
+
+
+def test_one_that_never_says_who_holds_it_refuses_the_next(tmp_path: Path) -> None:
+    before = RunLock(Tree(tmp_path))
+    before.acquire(WHO)
+    (tmp_path / ".vaibify/local/locks/run.json").unlink()
+    with pytest.raises(RunInProgress, match="a run, started by somebody at an unknown time"):
+        RunLock(Tree(tmp_path)).acquire(WHO | {"run_id": "r2"})
+    before.release()
+
+
 def test_what_goes_on_after_its_holder_was_killed_refuses_the_next(tmp_path: Path) -> None:
     child = killed_holder(tmp_path, 600)
     try:

@@ -59,18 +59,21 @@ class RunLock:
             self._tree.write(_HOLDER, jsonio.dumps(self._held | {"ends": True}))
 
     def _take(self) -> bool:
-        """Try to take it; the threads of a holder that was killed may still be ending."""
+        """Try to take it; whoever lets go of it, or was killed, may need a moment more."""
         until = time.monotonic() + _ENDING
         while True:
             with suppress(Timeout):
                 self._lock.acquire()
                 return True
-            if not self._holder_ends() or time.monotonic() > until:
+            if not self._changes_hands() or time.monotonic() > until:
                 return False
             time.sleep(0.02)
 
-    def _holder_ends(self) -> bool:
+    def _changes_hands(self) -> bool:
+        """Tell whether it is held by one that ends, or that has not yet, or no longer, said who."""
         held = self._holder()
+        if not held:
+            return True
         process = ProcessId.from_json(held.get("process"))
         return held.get("ends") is True or (process is not None and process.alive() is False)
 

@@ -418,6 +418,10 @@ SCENES: dict[str, SceneMaker] = {
     "second run at once": a_run_goes_on,
     "bad --skip-tier": as_it_is,
     "signing without a name": no_name,
+    "a file read from the wrong folder": with_files(RECORD, make_sh="cat in.txt > out/a.txt\n"),
+    "a step that adds to its own output": with_files(
+        RECORD, make_sh="sort -o out/a.txt out/a.txt data/in.txt\n"
+    ),
     "a step that waits for input": with_files(RECORD, make_sh="python ask.py\n", ask_py=_ASKS),
     "manifest edited by hand": replaced("MANIFEST.sha256", "  data/in.txt", " data/in.txt"),
     "hash edited by hand": other_hash,

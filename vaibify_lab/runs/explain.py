@@ -58,8 +58,7 @@ def tail(path: Path, limit: int = _TAIL) -> str:
 
 def why_exit(status: int, stderr: str) -> Reason:
     """Return the reason for a non-zero exit status, the likely cause named where it shows."""
-    lines = _last_lines(stderr)
-    telling = [line for line in lines if not _SAYS_NOTHING.match(line)] or lines
+    telling = _telling(stderr)
     if not telling:
         return Reason("exit", _status_text(status))
     cause = _by_status(status, telling) or _cause(telling[-1])
@@ -70,18 +69,15 @@ def why_exit(status: int, stderr: str) -> Reason:
     return Reason("exit", f"{text} (before that: {shown(before[:200])})" if before else text)
 
 
-def of_the_repository(reason: Reason, stderr: str, gone: Iterable[str]) -> Reason:
-    """Return another reason where a module that was not found is a file that was there before.
+def file_not_found(stderr: str) -> str | None:
+    """Return the file that the last telling line says was not found, as the line writes it."""
+    names = [name for line in _telling(stderr)[-1:] for name in _names_of_files(line)]
+    return names[-1] if names else None
 
-    ``gone`` are paths of code that an earlier run had.
-    """
-    names = _names_of_modules(stderr[-_TAIL:]) if reason.code == "missing-module" else []
-    for name in names[-1:]:
-        found = _module_files(name, list(gone), certain=True)
-        if found:
-            text = f"imports {name!r}, and {shown(found[0])}, which it ran before, is gone"
-            return Reason("module-gone", text, found[0], "put it back, or change the import")
-    return reason
+
+def modules_not_found(stderr: str) -> list[str]:
+    """Return the modules of which the log says that they were not found, in order."""
+    return _names_of_modules(stderr[-_TAIL:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +107,7 @@ class Sealed:
         if names or modules:
             known = [path for path in self.files() if path not in self.held]
             for name in modules:
-                found.update(dict.fromkeys(_module_files(name, known, certain=certain)))
+                found.update(dict.fromkeys(module_files(name, known, certain=certain)))
             for name in names if not found and not certain else ():
                 found.update(dict.fromkeys(_below_or_alike(name, known)))
         if not found and not certain:
@@ -184,6 +180,11 @@ def _program(lines: Sequence[str]) -> Reason | None:
     return None
 
 
+def _telling(stderr: str) -> list[str]:
+    lines = _last_lines(stderr)
+    return [line for line in lines if not _SAYS_NOTHING.match(line)] or lines
+
+
 def _last_lines(text: str) -> list[str]:
     lines = text[-_TAIL:].splitlines()[-5 * _LINES :]
     kept = [line.strip()[:_LENGTH] for line in lines]
@@ -199,7 +200,7 @@ def _names_of_modules(line: str) -> list[str]:
     return names + [f"{package}.{name}" for name, package in _IMPORTED_NAME.findall(line)]
 
 
-def _module_files(name: str, known: list[str], *, certain: bool) -> list[str]:
+def module_files(name: str, known: list[str], *, certain: bool) -> list[str]:
     """Return the files that may be a module, or lie in it where it is a folder without a file."""
     path = name.replace(".", "/")
     whole = (f"/{path}.py", f"/{path}/__init__.py")

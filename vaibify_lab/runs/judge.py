@@ -20,6 +20,7 @@ from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs import explain
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.guard import Guard
+from vaibify_lab.runs.remedies import Place
 from vaibify_lab.runs.waiting import Wait
 from vaibify_lab.runs.writes import stamps
 
@@ -159,8 +160,11 @@ class Judge:
         record = self.context.facts.record(self.step.slug)
         passed = record.passed if isinstance(record, RunRecord) else None
         had = passed.pins.code if passed is not None else ()
-        gone = [path for path in had if self.context.tree.lstat(path) is None]
-        return explain.of_the_repository(explain.why_exit(status, log), log, gone)
+        tree, steps = self.context.tree, self.context.workflow.steps
+        gone = [path for path in had if tree.lstat(path) is None]
+        home = str(tree.root)
+        place = Place(self.step, self.root, home, steps, gone, lambda: _files_of(tree))
+        return place.explained(explain.why_exit(status, log), log)
 
     def _missed(self, *, certain: bool = False) -> Reason | None:
         """Return which files of the repository a sealed run did not find, told from its log.

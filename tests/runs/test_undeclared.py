@@ -74,7 +74,7 @@ def test_what_is_declared_own_or_not_here(tmp_path: Path, code: str) -> None:
     assert told(made) == []
 
 
-GLOB = "import glob\nfrom pathlib import Path\nHERE = Path('sub')\n"
+GLOB = "import glob\nimport os\nfrom pathlib import Path\n"
 
 
 @pytest.mark.parametrize(
@@ -83,13 +83,15 @@ GLOB = "import glob\nfrom pathlib import Path\nHERE = Path('sub')\n"
         ("glob.glob('*.csv')", "'*.csv': 'work/more.csv' is"),
         ("for one in sorted(glob.iglob('*.csv')):\n    open(one)", "'*.csv': 'work/more.csv' is"),
         ("glob.glob('s*/?.csv')", "'s*/?.csv': 'work/sub/a.csv' and 1 more are"),
-        ("HERE.glob('*.csv')", "'sub/*.csv': 'work/sub/a.csv' and 1 more are"),
+        ("D = Path('sub')\nD.glob('*.csv')", "'sub/*.csv': 'work/sub/a.csv' and 1 more are"),
+        ("for one in os.listdir('sub'):\n    pass", "'sub/*': 'work/sub/a.csv' and 1 more are"),
+        ("sorted(Path('sub').iterdir())", "'sub/*': 'work/sub/a.csv' and 1 more are"),
+        ("list(os.walk('..'))", "'../**/*': 'data/else.csv' and 4 more are"),
         ("Path('.').rglob('*.csv')", "'./**/*.csv': 'work/more.csv' and 2 more are"),
         ("import dask as d\nd.read_csv('sub/[a-m].csv')", "'sub/[a-m].csv': 'work/sub/a.csv' is"),
         ("glob.glob('../data/*.csv')", "'../data/*.csv': 'data/else.csv' and 1 more are"),
         ("glob.glob('../given/*.csv')", None),
         ("open('sub/[1].csv')", "'work/sub/[1].csv', which is"),
-        ("D = Path(__file__).parent / 'sub'\nD.glob('*.csv')", None),
         ("(Path(__file__).parent.parent / 'data').glob('**/*.csv')", None),
         ("glob.glob('../../*')", None),
         ("glob.glob('sub/*.txt')", None),
@@ -189,3 +191,52 @@ def test_a_notebooks_cells_share_their_names(tmp_path: Path) -> None:
             "work/more.csv",
         )
     ]
+
+
+@pytest.mark.parametrize(
+    ("code", "told_of"),
+    [
+        ("from pathlib import Path\nD = Path(__file__).parent / 'sub'\nD.glob(x)", True),
+        ("import sys\ndef load(where):\n    pass\nload('../work/sub')", True),
+        ("from pathlib import Path\nopen(Path('../data') / 'in.csv')", False),  # a part is declared
+        ("import os\nos.makedirs('../made/more', exist_ok=True)", False),
+        ("import sys\nsys.path.insert(0, '../work/lib')", False),  # modules, not data
+        ("print('sub')", False),
+        ("x = '../work'", False),  # where the step runs
+    ],
+)
+def test_a_folder_that_is_named_is_told_where_nothing_of_it_is_declared(
+    tmp_path: Path, code: str, told_of: bool
+) -> None:
+    more = {"work/sub/a.csv": "1", "work/sub/b.csv": "1", "work/lib/mod.py": "", "made/more/x": "1"}
+    made = Made.new(tmp_path / "p", [STEP], {**FILES, **more, "work/fit.py": code})
+    said = [text.partition(" names ")[2] for text, _ in told(made)]
+    text = "the folder 'work/sub': 'work/sub/a.csv' and 1 more are not declared"
+    assert said == ([text] if told_of else [])
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("cat ../parts/*.csv > out.csv", "parts/*.csv"),
+        ("cd ../parts && cat ?.csv > ../work/out.csv", "parts/?.csv"),
+        ('bash -c "cat ../parts/*.csv" > out.csv', "parts/*.csv"),
+        ("python merge.py ../parts out.csv", "parts"),
+        ("cp -r ../parts/ here", "parts"),
+        ("grep '../parts/*.csv' ../data/in.csv > out.csv", None),
+        ("mkdir -p ../parts && rm -f ../parts/*", None),
+        ("cat ../given/*.csv > out.csv", None),
+        ("cat *.none > out.csv", None),
+        ("python merge.py ../data", None),  # a part of it is declared
+        ("command -v bc && python merge.py", None),
+    ],
+)
+def test_what_a_command_reads_by_a_pattern_or_a_folder(
+    tmp_path: Path, command: str, name: str | None
+) -> None:
+    step = {**STEP, "saDataCommands": [command]}
+    files = {**FILES, "parts/a.csv": "1", "parts/b.csv": "1", "work/merge.py": ""}
+    made = Made.new(tmp_path / "p", [step], files)
+    text = f"a command names {name!r}: 'parts/a.csv' and 1 more are not declared"
+    assert told(made) == ([(text, "parts/a.csv")] if name else [])
+    assert not [one for one in made.project().check() if one.code == "program-missing"]

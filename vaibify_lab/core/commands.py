@@ -1,12 +1,13 @@
 """Which files of the repository a step's commands name, read from their text alone.
 
-``cd`` is followed within one command; what variables, ``eval`` or a wildcard stand for is not known
-(a sealed run proves that nothing was missed).
+``cd`` is followed within one command; what variables or ``eval`` stand for is not known (a sealed
+run proves that nothing was missed).
 """
 
 from __future__ import annotations
 
 import ast
+import dataclasses
 import posixpath
 import re
 import warnings
@@ -19,6 +20,7 @@ from vaibify_lab.core.references import ROOT
 
 _CODE = (".py", ".ipy", ".ipynb", ".sh", ".bash", ".r", ".jl", ".pl", ".m", ".awk")
 _PIECE = re.compile(r"[^\s'\"`();<>|&,=]+")
+_READ_NO_FOLDER = frozenset({"mkdir", "rm", "rmdir", "touch", "test", "[", "[[", "echo", "printf"})
 _HOLDS_TEXT = re.compile(r"['\"`]|<<")  # words inside a word may be commands too
 # What programs read where no word names another: file names, each as it may be written.
 _UNASKED = {
@@ -31,6 +33,7 @@ _UNASKED = {
 }
 _NAMES_ANOTHER = re.compile(r"-[A-Za-z]*f$|--(?:file|makefile|snakefile|justfile|sconstruct)\b")
 _NOT_LITERAL = re.compile(r"[$`*?\[\]{}\x00]")
+_NOT_KNOWN = re.compile(r"[$`{}\x00]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +42,15 @@ class Named:
 
     ``scripts`` stand where an interpreter expects its program (they must exist); ``mentioned`` is
     every word that could be a path inside the repository; ``modules`` follow ``python -m`` or are
-    imported by ``python -c`` and by a here-document.
+    imported by ``python -c`` and by a here-document. ``patterns`` stand for the files that fit;
+    ``given`` are words of programs that may read a folder.
     """
 
     scripts: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     mentioned: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
 
 
 def named_by(commands: Iterable[str], directory: str) -> Named:
@@ -52,7 +58,8 @@ def named_by(commands: Iterable[str], directory: str) -> Named:
     reading = _Reading(directory)
     for command in commands:
         reading.command(command)
-    return Named(tuple(reading.scripts), tuple(reading.modules), tuple(reading.mentioned))
+    kinds = (reading.scripts, reading.modules, reading.mentioned, reading.patterns, reading.given)
+    return Named(*map(tuple, kinds))
 
 
 def looks_like_code(path: str) -> bool:
@@ -72,6 +79,8 @@ class _Reading:
     scripts: dict[str, None] = field(default_factory=dict)
     modules: dict[str, None] = field(default_factory=dict)
     mentioned: dict[str, None] = field(default_factory=dict)
+    patterns: dict[str, None] = field(default_factory=dict)
+    given: dict[str, None] = field(default_factory=dict)
 
     def command(self, text: str) -> None:
         """Read one command line, which starts in the step's directory."""
@@ -92,6 +101,11 @@ class _Reading:
         if part.words[:1] in (("cd",), ("pushd",)):
             return _moved(part.words[1:], here)
         self._mention((*part.words, *part.targets, *_unasked(part.words)), here)
+        if part.words and part.words[0] not in _READ_NO_FOLDER:
+            patterns = (_repository_path(word, here, _NOT_KNOWN) for word in part.patterns)
+            self.patterns.update(dict.fromkeys(filter(None, patterns)))
+            given = (_repository_path(word, here) for word in part.words[1:])
+            self.given.update(dict.fromkeys(filter(None, given)))
         program = program_of(part.words)
         if program is not None:
             self._program(program, here, text)
@@ -104,7 +118,7 @@ class _Reading:
         elif program.kind == "module" and program.text:
             self.modules[program.text] = None
         elif program.kind == "shell":
-            inner = _Reading(here or "", self.scripts, self.modules, self.mentioned)
+            inner = dataclasses.replace(self, directory=here or "")
             inner.command(program.text)
         elif program.kind in ("python", "stdin"):
             given = program.kind == "python"
@@ -156,7 +170,9 @@ def _imported(code: str) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names if alias.name != "*")
 
 
-def _repository_path(word: str, here: str | None) -> str | None:
+def _repository_path(
+    word: str, here: str | None, unknown: re.Pattern[str] = _NOT_LITERAL
+) -> str | None:
     """Return the repository path that a word means, or None when it can be none."""
     root = "{" + ROOT + "}"
     if word.startswith(root):
@@ -165,7 +181,7 @@ def _repository_path(word: str, here: str | None) -> str | None:
         return None
     else:
         joined = posixpath.join(here, word) if word else ""
-    if not joined or len(joined) > 4096 or _NOT_LITERAL.search(joined):
+    if not joined or len(joined) > 4096 or unknown.search(joined):
         return None
     path = posixpath.normpath(joined)
     return None if path in (".", "..") or path.startswith("../") else path

@@ -21,42 +21,54 @@ _TOKEN = re.compile(
 )
 _QUOTED = re.compile(r"""'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)""", re.DOTALL)
 _ESCAPED = re.compile(r"\\([\"\\$`])|\\\n")
+_WILD = re.compile(r"[*?\[]")
 _HERE = re.compile(r"(?<!<)<<-?[ \t]*(['\"\\]?)([A-Za-z_][A-Za-z0-9_]*)")
 
 
 @dataclass(frozen=True, slots=True)
 class Simple:
-    """One simple command: its words without quotes, and the files that it is redirected to."""
+    """One simple command: its words without quotes, and the files that it is redirected to.
+
+    ``patterns`` are those of the words that the shell replaces by the files that fit.
+    """
 
     words: tuple[str, ...]
     targets: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
 
 
 def parts(command: str) -> Iterator[Simple | str]:
     """Yield the simple commands of a command line, and ``(`` and ``)`` where a subshell begins."""
     words: list[str] = []
     targets: list[str] = []
+    patterns: list[str] = []
     redirected = False
     for token in _TOKEN.finditer(split_here_documents(command)[0]):
         kind, text = token.lastgroup, token[0]
         if kind == "word":
             (targets if redirected else words).append(unquoted(text))
+            patterns += [words[-1]] if not redirected and _is_pattern(text) else []
             redirected = False
         elif kind == "redirect":
             redirected = True
         elif kind == "stop":
             if words or targets:
-                yield Simple(tuple(words), tuple(targets))
-            words, targets, redirected = [], [], False
+                yield Simple(tuple(words), tuple(targets), tuple(patterns))
+            words, targets, patterns, redirected = [], [], [], False
             if text[-1] in "()":
                 yield text[-1]
     if words or targets:
-        yield Simple(tuple(words), tuple(targets))
+        yield Simple(tuple(words), tuple(targets), tuple(patterns))
 
 
 def unquoted(word: str) -> str:
     """Return a word as the program gets it, when nothing in it is expanded."""
     return _QUOTED.sub(_without_quotes, word)
+
+
+def _is_pattern(word: str) -> bool:
+    """Tell whether a word, as written, has a wildcard outside of quotes."""
+    return _WILD.search(word) is not None and _WILD.search(_QUOTED.sub("", word)) is not None
 
 
 def split_here_documents(command: str) -> tuple[str, list[str]]:

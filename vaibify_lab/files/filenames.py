@@ -1,8 +1,9 @@
 """Files that Python code names where it reads or writes them; told from its text, never run.
 
 Only what is constant is known: a text, names that were given one, and joined paths; what `glob` is
-given is a path with its stars. A function that nobody calls reads nothing; what stands behind a
-condition, or is guarded against a missing file, may not be read at all.
+given is a path with its stars, and so is a folder whose files are listed. A function that nobody
+calls reads nothing; what stands behind a condition, or is guarded against a missing file, may not
+be read at all.
 """
 
 from __future__ import annotations
@@ -51,11 +52,27 @@ _WRITES: dict[str, int] = {
     ),
 }
 _KEYWORDS = frozenset(
-    {"path", "filename", "fname", "file", "filepath_or_buffer", "path_or_buf", "io", "filepath"}
+    {
+        "path",
+        "filename",
+        "fname",
+        "file",
+        "filepath_or_buffer",
+        "path_or_buf",
+        "io",
+        "filepath",
+        "top",
+    }
 )
 _BY_MODE = frozenset({"open", "File", "ZipFile", "TarFile", "Dataset", "HDFStore"})
 _OF_PATH_READ = frozenset({"read_text", "read_bytes"})
 _GLOBS = frozenset({"glob", "iglob", "glob.glob", "glob.iglob"})
+# What lists a folder, as the pattern that its files fit.
+_LISTS = {
+    **dict.fromkeys(("os.listdir", "listdir", "os.scandir", "scandir"), "*"),
+    **dict.fromkeys(("os.walk", "os.fwalk"), "**/*"),
+}
+_OF_PATH_LISTS = {"iterdir": "*", "walk": "**/*"}
 _OF_PATH_WRITE = frozenset({"write_text", "write_bytes", "mkdir", "touch"})
 _HARMLESS = frozenset({"Path", "PurePath", "join", "str", "print", "exists", "isfile", "isdir"})
 _PATHS = frozenset({"Path", "PurePath", "PosixPath"})
@@ -176,10 +193,15 @@ class _Walk:
             elif name in ("glob", "rglob") and (text := self._argument(call, 0)):
                 below = posixpath.join(of_path, "**" if name == "rglob" else "", text)
                 yield FileUse(below, call.lineno, False, certain)
+            elif name in _OF_PATH_LISTS:
+                below = posixpath.join(of_path, _OF_PATH_LISTS[name])
+                yield FileUse(below, call.lineno, False, certain)
             return
         is_function = isinstance(call.func, ast.Name) or dotted.startswith("glob.")
         if is_function and dotted in _GLOBS and (text := self._argument(call, 0)):
             yield FileUse(text, call.lineno, False, certain)
+        if dotted in _LISTS and (text := self._argument(call, 0)):
+            yield FileUse(posixpath.join(text, _LISTS[dotted]), call.lineno, False, certain)
         if dotted == "open" or (name in _BY_MODE and name != "open") or dotted == "io.open":
             text = self._argument(call, 0)
             if text is not None:

@@ -11,11 +11,12 @@ from vaibify_lab.core import shell
 from vaibify_lab.core.commands import named_by
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
-from vaibify_lab.core.paths import COMMON, is_within, shown
+from vaibify_lab.core.paths import COMMON, shown
+from vaibify_lab.runs.preflight.declared import Declared
 from vaibify_lab.runs.preflight.inspection import Inspection
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
-_PROGRAM = re.compile(r"[A-Za-z0-9_.+-]+")
+_PROGRAM = re.compile(r"[A-Za-z0-9_.+][A-Za-z0-9_.+-]*")
 _LEADING = "if then else elif while until do time exec command builtin { !"
 _BEFORE_A_COMMAND = frozenset(_LEADING.split())
 # Words that bash itself knows; what follows the last few is no command.
@@ -29,6 +30,8 @@ _OF_BASH = frozenset(_BUILTIN.split())
 _PERSONAL = tuple(
     f"/{one}/" for one in ["home", "Users", "root", "mnt", "media", "scratch", "Volumes"]
 )
+_DECLARE = "add it to saInputDataFiles"
+_DECLARE_ALL = "add them, or their folder, to saInputDataFiles"
 _ABSOLUTE = re.compile(r"(?:/[^/\s]+)+/?")
 
 
@@ -101,19 +104,19 @@ def _undeclared(inspection: Inspection, step: Step) -> Iterator[Finding]:
     """Yield files of the repository that commands name and the step does not declare."""
     scan = inspection.code.get(step.slug)
     named = named_by(step.commands, step.directory)
-    known = {*step.inputs, *step.outputs, *(scan.files if scan else ()), *named.scripts}
-    known.update(step.declared_scripts or (), filter(None, [step.notebook]))
-    folders = [path for path in known if path.endswith("/")]
+    known = [*step.inputs, *step.outputs, *(scan.files if scan else ()), *named.scripts]
+    known += [*(step.declared_scripts or ()), *filter(None, [step.notebook])]
+    declared = Declared(inspection, step, known)
     for path in named.mentioned:
-        if path in known or any(is_within(path, folder) for folder in folders):
-            continue
-        makers = [one for one in inspection.producers.of([path]) if one != step.slug]
-        if makers:
-            text = f"a command names {path!r}, which step {makers[0]!r} makes: it is not declared"
-            action = "add it to saInputDataFiles"
-        elif inspection.place(path).kind == "file":
-            text = f"a command names {path!r}, which is not declared"
-            action = "add it to saInputDataFiles, or to the outputs if the step makes it"
-        else:
-            continue
-        yield Finding("warning", "undeclared-input", text, step.slug, path, action)
+        if declared.is_missed(path):
+            maker = declared.maker(path)
+            made = f", which step {maker!r} makes: it is not" if maker else ", which is not"
+            text = f"a command names {path!r}{made} declared"
+            action = _DECLARE if maker else f"{_DECLARE}, or to the outputs if the step makes it"
+            known.append(path)
+            yield Finding("warning", "undeclared-input", text, step.slug, path, action)
+    for name in (*named.patterns, *named.given):
+        is_pattern = name in named.patterns
+        if paths := declared.missed_by(name) if is_pattern else declared.missed_in(name):
+            text = f"a command names {shown(name)!r}: {declared.tell(paths)} not declared"
+            yield Finding("warning", "undeclared-input", text, step.slug, paths[0], _DECLARE_ALL)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import bisect
+import glob
 import importlib.util
+import itertools
 import os
 import platform
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +24,8 @@ from vaibify_lab.engines.local.engine import LocalEngine
 from vaibify_lab.engines.local.environment import search_path
 from vaibify_lab.engines.local.python import asked_for
 from vaibify_lab.engines.local.uvtool import find_python
+from vaibify_lab.envelope import manifest
+from vaibify_lab.envelope.lock import NAME as LOCK
 from vaibify_lab.envelope.lock import Lock, parse_lock
 from vaibify_lab.files.git import Repository
 from vaibify_lab.files.imports import CodeScan
@@ -27,6 +33,7 @@ from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.project_file import ProjectFile
 
 _MOST_DEPTHS = 3  # ``**`` in one pattern: more of them take long, and nobody writes them
+_WILD = re.compile(r"[*?\[]")
 PlaceKind = Literal["file", "folder", "missing", "link", "other"]
 
 
@@ -127,12 +134,23 @@ class Inspection:
         As ``glob`` does: ``*`` is part of one name, ``**`` any number of folders, and what begins
         with a dot fits only what does.
         """
-        made = (path for step in self.workflow.steps for path in step.outputs)
-        tracked = (path for paths in self._known_files.values() for path in paths)
         wanted = pattern.split("/")
         if wanted.count("**") > _MOST_DEPTHS:
             return []
-        return sorted({path for path in (*tracked, *made) if _fits(path.split("/"), wanted)})
+        known, plain = self._known_sorted, _WILD.split(pattern, maxsplit=1)[0]
+        start = bisect.bisect_left(known, plain)
+        near = itertools.takewhile(lambda path: path.startswith(plain), known[start:])
+        return [path for path in near if _fits(path.split("/"), wanted)]
+
+    def below(self, folder: str) -> list[str]:
+        """Return those in a folder, at any depth; what begins with a dot is not among them."""
+        return self.fitting(f"{glob.escape(folder)}/**/*")
+
+    @cached_property
+    def _known_sorted(self) -> list[str]:
+        made = (path for step in self.workflow.steps for path in step.outputs)
+        tracked = (path for paths in self._known_files.values() for path in paths)
+        return sorted({*tracked, *made} - {self.workflow.path, LOCK, manifest.NAME})
 
     @cached_property
     def _known_files(self) -> Mapping[str, Sequence[str]]:

@@ -9,16 +9,18 @@ from dataclasses import dataclass, field
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
-from vaibify_lab.core.paths import is_within, shown
+from vaibify_lab.core.paths import shown
 from vaibify_lab.files.filenames import FileReader, FileUse
 from vaibify_lab.files.mentions import Mention, mentions_in
 from vaibify_lab.notebooks.foretell.telling import Telling
 from vaibify_lab.provenance.compare.notebook_file import read_notebook
+from vaibify_lab.runs.preflight.declared import Declared
 from vaibify_lab.runs.preflight.inspection import Inspection
 
 _DECLARE = "add it to saInputDataFiles, else nobody is told when it changes"
 _DECLARE_ALL = "add them, or their folder, to saInputDataFiles: else a change of them goes unseen"
 _PERHAPS = "if the step reads it, add it to saInputDataFiles; if it runs it, to saScripts"
+_PERHAPS_ALL = "if the step reads them, add them, or their folder, to saInputDataFiles"
 _KEPT = "declare it as an output, or remove it in the step: a run would start from what one left"
 
 
@@ -32,7 +34,8 @@ def undeclared_findings(
     scan = inspection.code.get(step.slug)
     if scan is None or step.interactive or not step.enabled:
         return
-    looking = _Looking(inspection, step, [*step.inputs, *step.outputs, *scan.files, *tests])
+    known = [*step.inputs, *step.outputs, *scan.files, *tests]
+    looking = _Looking(inspection, step, Declared(inspection, step, known))
     for path in (*scan.files, *tests):
         yield from looking.at(path)
 
@@ -43,7 +46,7 @@ class _Looking:
 
     inspection: Inspection
     step: Step
-    known: list[str]
+    declared: Declared
     _written: set[str] = field(default_factory=set)
 
     def at(self, path: str) -> Iterator[Finding]:
@@ -61,11 +64,9 @@ class _Looking:
 
     def _read(self, path: str, use: FileUse) -> Iterator[Finding]:
         place = _inside(self.step.directory, use.path)
-        if place is None or self._is_known(place):
-            return
-        makers = [one for one in self.inspection.producers.of([place]) if one != self.step.slug]
-        if makers or self._is_file(place):
-            made = f", which step {makers[0]!r} makes: it" if makers else ", which"
+        if place is not None and self.declared.is_missed(place):
+            maker = self.declared.maker(place)
+            made = f", which step {maker!r} makes: it" if maker else ", which"
             action = _KEPT if use.path in self._written else _DECLARE
             text = f"reads {shown(place)!r}{made} is not declared"
             yield self._finding(path, use.line, text, place, action)
@@ -73,35 +74,35 @@ class _Looking:
     def _fitting(self, path: str, use: FileUse) -> Iterator[Finding]:
         """Yield one finding for a pattern: the first file that fits, and how many more do."""
         pattern = _inside(self.step.directory, use.path)
-        fits = self.inspection.fitting(pattern) if pattern else ()
-        places = [one for one in fits if not self._is_known(one)]
-        if not places:
-            return
-        more = f" and {len(places) - 1} more are" if len(places) > 1 else " is"
-        text = f"reads {shown(use.path)!r}: {shown(places[0])!r}{more} not declared"
-        yield self._finding(path, use.line, text, places[0], _DECLARE_ALL)
-        self.known += places
+        places = self.declared.missed_by(pattern) if pattern else ()
+        if places:
+            text = f"reads {shown(use.path)!r}: {self.declared.tell(places)} not declared"
+            yield self._finding(path, use.line, text, places[0], _DECLARE_ALL)
 
     def _named(self, path: str, mention: Mention) -> Iterator[Finding]:
-        """Yield a file that a text names: from the step's folder, or, if it ends a path, near."""
+        """Yield what a text names: from the step's folder, or, if it ends a path, near."""
         if mention.text in self._written:
             return
         bases = [self.step.directory, *(_above(path) if mention.is_tail else ())]
         for base in dict.fromkeys(bases):
             place = _inside(base, mention.text)
-            if place and not self._is_known(place) and self._is_file(place):
+            if place and self._is_missed_file(place):
                 text = f"names {shown(place)!r}, which is not declared"
                 yield self._finding(path, mention.line, text, place, _PERHAPS)
                 return
+            if place and (inner := self.declared.missed_in(place)):
+                text = (
+                    f"names the folder {shown(place)!r}: {self.declared.tell(inner)} not declared"
+                )
+                yield self._finding(path, mention.line, text, inner[0], _PERHAPS_ALL)
+                return
 
-    def _is_known(self, place: str) -> bool:
-        return any(is_within(place, one) for one in self.known)
-
-    def _is_file(self, place: str) -> bool:
-        return self.inspection.place(place).kind == "file"
+    def _is_missed_file(self, place: str) -> bool:
+        is_file = self.inspection.place(place).kind == "file"
+        return is_file and not self.declared.holds(place)
 
     def _finding(self, path: str, line: int, text: str, place: str, action: str) -> Finding:
-        self.known.append(place)
+        self.declared.known.append(place)
         where = shown(path) if path.endswith(".ipynb") else f"{shown(path)}:{line}"
         return Finding(
             "warning", "undeclared-input", f"{where} {text}", self.step.slug, place, action

@@ -55,6 +55,19 @@ def modules(command: str) -> tuple[str, ...]:
         ("uv run python fit.py", ["d/fit.py"]),
         ("conda run -n env python fit.py", ["d/fit.py"]),
         ("time ./run.sh", ["d/run.sh"]),
+        (
+            "python -m pytest -q test_a.py ../tests/test_b.py::test_x",
+            ["d/test_a.py", "tests/test_b.py"],
+        ),
+        ("python3 -mpytest test_a.py", ["d/test_a.py"]),
+        (
+            "pytest -k x.py --ignore y.py --deselect test_a.py::t -q tests test_a.py",
+            ["d/test_a.py"],
+        ),
+        ("uv run pytest test_a.py", ["d/test_a.py"]),
+        ("python -m pytest", []),
+        ("python -m pytest_cov test_a.py", []),
+        ("echo pytest test_a.py", []),
     ],
 )
 def test_programs_of_the_repository(command, expected):

@@ -566,9 +566,33 @@ def test_a_missing_test_file(root: Path) -> None:
         (
             "warning",
             "test-missing",
-            "step 'fit': test file 'tests/gone.py' does not exist; write it, or correct dictTests",
+            "step 'fit': test file 'tests/gone.py' does not exist; write it, or correct its name",
         )
     ]
+
+
+def test_files_that_test_commands_name_and_that_are_not_there(root: Path) -> None:
+    commands = ["python -m pytest tests/gone.py::test_it", "python tests/gone_too.py"]
+    suites = {"dictIntegrity": {"saCommands": commands}}
+    found = [one for one in lines(look(root, [fit(dictTests=suites)])) if one[1] == "test-missing"]
+    assert found == [
+        (
+            "warning",
+            "test-missing",
+            f"step 'fit': test file 'tests/{name}' does not exist; write it, or correct its name",
+        )
+        for name in ("gone.py", "gone_too.py")
+    ]
+
+
+def test_tests_that_a_step_runs_and_that_are_not_there(root: Path) -> None:
+    lacking = [fit(saDataCommands=["python -m pytest tests/gone.py"])]
+    (found,) = [one for one in lines(look(root, lacking)) if one[1] == "script-missing"]
+    assert found == (
+        "error",
+        "script-missing",
+        "step 'fit': script 'tests/gone.py' does not exist; write it, or correct the command",
+    )
 
 
 def test_code_that_does_not_parse(root: Path) -> None:

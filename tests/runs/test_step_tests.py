@@ -138,7 +138,22 @@ def test_settings_that_are_none_of_pytest_are_no_part_of_the_tests(
         (f"{PYTEST} || true", "failed", "integrity tests failed: tests/test_it.py::test_it"),
         ("python -m pytest -q tests/helper.py || true", "untested", "integrity tests ran no test"),
         ("python -m pytest -q tests/test_it.py -k none", "untested", "integrity tests ran no test"),
-        ("test -s w/missing.txt", "failed", "integrity tests failed: test -s w/missing.txt"),
+        (
+            "python -m pytest -q tests/gone",
+            "failed",
+            "integrity tests failed: did not find the file 'tests/gone'",
+        ),
+        (
+            "python -m nose_of_old",
+            "failed",
+            "integrity tests failed: python -m nose_of_old "
+            "(imports 'nose_of_old', which is not in its environment)",
+        ),
+        (
+            "test -s w/missing.txt",
+            "failed",
+            "integrity tests failed: test -s w/missing.txt (ended with exit status 1)",
+        ),
     ],
 )
 def test_what_did_not_pass(tmp_path: Path, command: str, code: str, text: str) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from vaibify_lab.core import shell
-from vaibify_lab.core.interpreters import Program, program_of
+from vaibify_lab.core.interpreters import Program, program_of, test_files_of
 from vaibify_lab.core.references import ROOT
 
 _CODE = (".py", ".ipy", ".ipynb", ".sh", ".bash", ".r", ".jl", ".pl", ".m", ".awk")
@@ -40,10 +40,10 @@ _NOT_KNOWN = re.compile(r"[$`{}\x00]")
 class Named:
     """What commands name: repository paths and Python modules.
 
-    ``scripts`` stand where an interpreter expects its program (they must exist); ``mentioned`` is
-    every word that could be a path inside the repository; ``modules`` follow ``python -m`` or are
-    imported by ``python -c`` and by a here-document. ``patterns`` stand for the files that fit;
-    ``given`` are words of programs that may read a folder.
+    ``scripts`` stand where an interpreter expects its program, or pytest its tests (they must
+    exist); ``mentioned`` is every word that could be a path inside the repository; ``modules``
+    follow ``python -m`` or are imported by ``python -c`` and by a here-document. ``patterns`` stand
+    for the files that fit; ``given`` are words of programs that may read a folder.
     """
 
     scripts: tuple[str, ...] = ()
@@ -106,6 +106,8 @@ class _Reading:
             self.patterns.update(dict.fromkeys(filter(None, patterns)))
             given = (_repository_path(word, here) for word in part.words[1:])
             self.given.update(dict.fromkeys(filter(None, given)))
+        tests = (_repository_path(word, here) for word in test_files_of(part.words))
+        self.scripts.update(dict.fromkeys(filter(None, tests)))
         program = program_of(part.words)
         if program is not None:
             self._program(program, here, text)

@@ -52,6 +52,10 @@ class Program:
 
 _FLAGS = "[bBdEiIOPqRsSuvVx]*"
 _OPTIONS = re.compile(rf"-(?=[^-])({_FLAGS})([cmWX]?)")
+# Options of pytest whose value may look like a file of tests and names none to run.
+_PYTEST_VALUED = frozenset(
+    {"--ignore", "--ignore-glob", "--deselect", "-k", "-m", "-p", "-o", "-c"}
+)
 _DEAF = frozenset("IES")
 _FAMILIES = (
     (
@@ -97,6 +101,21 @@ def program_of(words: Sequence[str]) -> Program | None:
     if word in (".", "source") and index + 1 < len(words):
         return Program("file", words[index + 1])
     return Program("file", word) if "/" in word else None
+
+
+def test_files_of(words: Sequence[str]) -> list[str]:
+    """Return the files that a simple command hands to pytest; with a test's name or without."""
+    index = _own_name(words)
+    rest = list(words[index + 1 :])
+    if program_of(words) == Program("module", "pytest"):
+        rest = rest[next(n for n, word in enumerate(rest) if word.endswith("pytest")) + 1 :]
+    elif list(words[index : index + 1]) != ["pytest"]:
+        return []
+    given = (
+        one for before, one in zip(["", *rest], rest, strict=False) if before not in _PYTEST_VALUED
+    )
+    files = (word.partition("::")[0] for word in given if not word.startswith("-"))
+    return [file for file in files if file.endswith(".py")]
 
 
 def ignores_environment(words: Sequence[str]) -> bool:

@@ -38,6 +38,8 @@ def of_category(
     if result.outcome == "failed":
         bad = [one.name for one in result.tests if one.outcome not in ("passed", "skipped")]
         text = f"failed: {', '.join(bad[:5]) or result.detail or 'see the log'}"
+        if bad and set(bad) <= set(commands) and result.detail:  # commands, not pytest's tests
+            text += f" ({result.detail})"
         return "failed", [Reason(f"{category}-failed", f"{category} tests {text}")]
     if result.outcome == "unknown":
         return "unknown", [Reason(f"{category}-unknown", result.detail or "tests told nothing")]

@@ -32,6 +32,7 @@ _PROGRAM = re.compile(
 _NOT_RUN = re.compile(r"^[^:]+: (?:line )?\d+: ([^:]+): Permission denied$")
 _FILE = re.compile(
     r"No such file or directory: ['\"]([^'\"]+)['\"]"
+    r"|file or directory not found: (.+)$"  # pytest
     r"|cannot open file ['\"‘`]([^'\"’]+)['\"’]"
     r"|name = '([^']+)', errno = 2"
     r"|['\"‘]([^'\"‘’]+)['\"’]: No such file or directory"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from vaibify_lab.core.model import CATEGORIES, Category, Step
 from vaibify_lab.core.references import as_run
 from vaibify_lab.core.report import Reason
 from vaibify_lab.engines.base import Ended, Launch
+from vaibify_lab.runs import explain
 from vaibify_lab.runs.aside import delete
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.determinism import after_preamble, preamble_of, step_environment
@@ -23,6 +25,7 @@ from vaibify_lab.runs.journal import now
 from vaibify_lab.runs.launching import fresh_state, launch_and_wait, resources_of
 from vaibify_lab.runs.writable import make_ready, require_git_apart, writable_folders
 
+_BARE = re.compile(r"ended with exit status \d+")
 Results = dict[Category, CategoryResult]
 
 
@@ -88,6 +91,8 @@ class TestRun:
             ended, timed_out = launch_and_wait(context, launch, step.slug, step.timeout_seconds)
             faults, _, _ = guard.look()
         found = session.results(commands, exchange, _why_early(ended, timed_out))
+        if len(commands) == 1:  # else nobody knows whose words the log holds
+            found = _explained(found, explain.tail(state / "stderr"))
         delete(exchange)  # it may hold anything, and no one needs it any more
         found = _doubted(found) if ended.out_of_memory else found
         cut_short = ended.lost or (ended.stopped and not timed_out)
@@ -200,6 +205,17 @@ def _all_failed(found: Results, faults: Sequence[Reason]) -> Results:
         name: dataclasses.replace(result, outcome="failed", detail=text)
         for name, result in found.items()
     }
+
+
+def _explained(found: Results, log: str) -> Results:
+    """Name the cause where a command ended before it tested anything, and its log tells it."""
+    better = dict(found)
+    for name, result in found.items():
+        if result.outcome == "failed" and result.exit_status and _BARE.fullmatch(result.detail):
+            cause = explain.why_exit(result.exit_status, log)
+            if cause.code != "exit":
+                better[name] = dataclasses.replace(result, detail=cause.text)
+    return better
 
 
 def _doubted(found: Results) -> Results:

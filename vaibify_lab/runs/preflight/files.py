@@ -187,9 +187,11 @@ def _below_a_file(inspection: Inspection, step: Step, path: str) -> Iterator[Fin
 
 def _tests(inspection: Inspection, step: Step) -> Iterator[Finding]:
     files = [one for suite in step.suites for one in (suite.file, suite.standards)]
+    for suite in step.suites:
+        files += named_by(suite.commands, step.directory).scripts
     for path in dict.fromkeys(filter(None, files)):
-        if inspection.place(path).kind != "file":
-            text, action = f"test file {path!r} does not exist", "write it, or correct dictTests"
+        if inspection.place(path).kind != "file" and not inspection.producers.of([path]):
+            text, action = f"test file {path!r} does not exist", "write it, or correct its name"
             yield Finding("warning", "test-missing", text, step.slug, path, action)
 
 

@@ -151,6 +151,22 @@ def test_status_in_a_subfolder_and_of_another_folder(ran: Made) -> None:
     assert (none.code, none.out) == (2, "")
 
 
+def test_a_second_workflow_file_in_a_folder_is_told_of(ran: Made) -> None:
+    inner = ran.root / "sub"
+    inner.mkdir()
+    assert vaibify(inner, "status").err == ""
+    (inner / "workflow.json").write_text(ran.read("workflow.json"))
+    told = vaibify(inner, "status")
+    assert (told.out, told.code) == (vaibify(ran.root, "status").out, 0)
+    assert told.err == (
+        "jupyter vaibify: note: sub/workflow.json is passed over: a repository has one "
+        "workflow.json; move it to .vaibify/workflows/NAME.json, or git init its folder\n"
+    )
+    assert vaibify(inner, "status", "--json").err == ""
+    assert vaibify(inner, "status", "--workflow", "workflow.json").err == ""
+    assert vaibify(ran.root, "status").err == ""
+
+
 def test_status_fits_a_terminal(ran: Made) -> None:
     done = on_a_terminal(ran.root, "status", "--why", env={"NO_COLOR": "1"})
     assert done.code == 0

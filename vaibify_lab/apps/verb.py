@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # what it imports would make --help slow
 
 Namespace = argparse.Namespace
 COMMAND = "jupyter vaibify"
+_A_SECOND_ONE = "move it to .vaibify/workflows/NAME.json, or git init its folder"
 _OUTCOMES = ("passed", "skipped", "failed", "tests-failed", "interrupted", "blocked")
 
 
@@ -95,6 +96,9 @@ def open_project(given: Namespace, *, cached: bool = True) -> Project:
     project = Project(place(given), named, cached=cached)
     if named is not None:
         project.opened.choose(named)
+    elif "workflow" in given and (near := project.opened.passed_over(place(given))):
+        text = f"note: {near} is passed over: a repository has one workflow.json; {_A_SECOND_ONE}"
+        Screen(as_json=given.json).failed(f"{COMMAND}: {text}")
     return project
 
 

@@ -99,6 +99,16 @@ class Opened:
             f"there are several workflows: {', '.join(paths)}", action="name one by --workflow"
         )
 
+    def passed_over(self, start: Path) -> str | None:
+        """Return the workflow file of the folder ``start`` where another one is taken unasked."""
+        try:
+            inside = start.resolve().relative_to(self.tree.root).as_posix()
+        except ValueError:
+            return None
+        near = DEFAULT if inside == "." else f"{inside}/{DEFAULT}"
+        taken = {DEFAULT} & set(self.workflow_paths())
+        return near if taken and near not in taken and self.tree.lstat(near) is not None else None
+
     def require_workflows(self) -> tuple[str, ...]:
         """Return the paths of its workflows, of which there is at least one.
 

@@ -380,6 +380,23 @@ def test_move(tree: Tree) -> None:
     assert os.readlink(tree.root / "moved") == "nowhere"
 
 
+def test_what_keeps_a_file_from_being_moved_is_named(public: Path, as_nobody) -> None:
+    home = Tree(public)
+    home.write("out/a.txt", b"1")
+    home.make_directory("aside")
+    (public / "aside").chmod(0o777)
+    with as_nobody(), pytest.raises(CannotCheck) as caught:
+        home.move("out/a.txt", "aside/a.txt")
+    assert str(caught.value) == (
+        "out/a.txt: cannot be replaced: you may not write in its folder; chmod u+w out"
+    )
+    (public / "out").chmod(0o777)
+    (public / "aside").chmod(0o755)
+    with as_nobody(), pytest.raises(CannotCheck, match=r"^aside/a\.txt: cannot be written"):
+        home.move("out/a.txt", "aside/a.txt")
+    assert home.read("out/a.txt") == b"1"
+
+
 def test_list_files_sorted_by_bytes(tree: Tree) -> None:
     names = [
         "out/b",

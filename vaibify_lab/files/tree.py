@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from vaibify_lab.core.errors import UnsafePath
+from vaibify_lab.core.errors import CannotCheck, UnsafePath
+from vaibify_lab.core.paths import as_word
 from vaibify_lab.files.descent import Descent, EntryKind, entries, heir, look, sync
 from vaibify_lab.files.directory import (
     READ_LIMIT,
@@ -121,7 +122,11 @@ class Tree:
         with writing(source), self._beside(source) as (old_directory, old_name):
             look(old_directory, old_name)  # before folders are made for nothing
             with writing(target), self._making(target, durable=durable) as (directory, name):
-                os.rename(old_name, name, src_dir_fd=old_directory, dst_dir_fd=directory)
+                try:
+                    os.rename(old_name, name, src_dir_fd=old_directory, dst_dir_fd=directory)
+                except PermissionError:
+                    _require_writable(source, old_directory)
+                    raise
             if durable:
                 sync(old_directory)
 
@@ -223,6 +228,19 @@ def _is_git(name: str) -> bool:
 def _require_replaceable(directory: int, name: str, path: str) -> None:
     with suppress(FileNotFoundError):
         require_regular(look(directory, name), path)
+
+
+def _require_writable(path: str, folder: int) -> None:
+    """Name the folder of a path where that is what keeps it from being moved.
+
+    Raises
+    ------
+    CannotCheck
+    """
+    if not os.access(".", os.W_OK | os.X_OK, dir_fd=folder, effective_ids=True):
+        text = "cannot be replaced: you may not write in its folder"
+        above = path.rpartition("/")[0] or "."
+        raise CannotCheck(text, where=escaped(path), action=f"chmod u+w {as_word(above)}")
 
 
 def _require_plain(path: str, name: str, kind: EntryKind) -> None:

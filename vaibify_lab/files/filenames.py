@@ -77,7 +77,6 @@ _OF_PATH_WRITE = frozenset({"write_text", "write_bytes", "mkdir", "touch"})
 _HARMLESS = frozenset({"Path", "PurePath", "join", "str", "print", "exists", "isfile", "isdir"})
 _PATHS = frozenset({"Path", "PurePath", "PosixPath"})
 _GUARDS = frozenset({"FileNotFoundError", "OSError", "IOError", "Exception", "BaseException"})
-_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +101,14 @@ class FileReader:
     names: dict[str, str] = field(default_factory=dict)
     handed: set[str] = field(default_factory=set)  # texts given to functions that nobody here knows
 
-    def read(self, code: str) -> tuple[FileUse, ...]:
-        """Return the files that a piece of code names; nothing where it does not parse."""
+    def read(self, tree: ast.Module) -> tuple[FileUse, ...]:
+        """Return the files that a piece of code names; nothing where it is nested too deep."""
         try:
-            tree = ast.parse(code)
             called = {last_name(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
             walk = _Walk(self.names, called, self.handed)
             for statement in tree.body:
                 walk.statement(statement, certain=True)
-        except _UNREADABLE:
+        except RecursionError:
             return ()
         return tuple(walk.found)
 

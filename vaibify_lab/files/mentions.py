@@ -15,7 +15,6 @@ from vaibify_lab.files.syntax import last_name
 
 _LONGEST = 300
 _JOINS = frozenset({"join", "joinpath", "Path", "PurePath"})
-_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +26,8 @@ class Mention:
     is_tail: bool = False
 
 
-def mentions_in(code: str) -> list[Mention]:
-    """Return the texts of a piece of code that may be paths; none where it does not parse."""
-    try:
-        return list(_of(ast.parse(code)))
-    except _UNREADABLE:
-        return []
-
-
-def _of(tree: ast.Module) -> Iterator[Mention]:
+def mentions_in(tree: ast.Module) -> Iterator[Mention]:
+    """Yield the texts of a piece of code that may be paths."""
     passed_over = {
         node.value
         for node in ast.walk(tree)

@@ -83,7 +83,7 @@ def with_files(telling: Telling, folder: str) -> Iterator[_Cell]:
     """Yield the code cells with the files that they name."""
     reader = FileReader()
     for cell in telling.cells:
-        uses = reader.read(cell.code)
+        uses = reader.read(cell.tree)
         reads, writes = (
             tuple(dict.fromkeys(_paths(uses, folder, writes=side))) for side in (False, True)
         )

@@ -38,7 +38,7 @@ def file_findings(telling: Telling, around: Around) -> Iterator[Finding]:
     uses = [
         (cell, use)
         for cell in telling.cells
-        for use in (reader if cell.step is None else FileReader()).read(cell.code)
+        for use in (reader if cell.step is None else FileReader()).read(cell.tree)
     ]
     written = {_seen_from(telling, cell, use.path) for cell, use in uses if use.writes}
     written |= {one for cell in telling.cells for one in _written_by_magic(cell.cell.source)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -51,15 +52,15 @@ class _Looking:
 
     def at(self, path: str) -> Iterator[Finding]:
         """Yield what a file of code names."""
-        reader, pieces = FileReader(), _code(self.inspection, path)
-        uses = [use for code in pieces for use in reader.read(code)]
+        reader, pieces = FileReader(), _trees(self.inspection, path)
+        uses = [use for tree in pieces for use in reader.read(tree)]
         self._written.update(one.path for one in uses if one.writes)
         for use in uses:
             if not use.writes:
                 yield from self._read(path, use)
                 yield from self._fitting(path, use) if use.is_pattern else ()
-        for code in pieces:
-            for mention in mentions_in(code):
+        for tree in pieces:
+            for mention in mentions_in(tree):
                 yield from self._named(path, mention)
 
     def _read(self, path: str, use: FileUse) -> Iterator[Finding]:
@@ -109,17 +110,17 @@ class _Looking:
         )
 
 
-def _code(inspection: Inspection, path: str) -> list[str]:
-    """Return the Python of a file: of a script, or of a notebook's cells."""
+def _trees(inspection: Inspection, path: str) -> list[ast.Module]:
+    """Return the Python of a file, parsed: of a script, or of a notebook's cells."""
     try:
         data = inspection.tree.read(path)
         if path.endswith(".ipynb"):
-            return [cell.code for cell in Telling.of(path, read_notebook(data, path)).cells]
+            return [cell.tree for cell in Telling.of(path, read_notebook(data, path)).cells]
     except VaibifyError:
         return []  # which is said as such
     if not path.endswith((".py", ".ipy")):
         return []
-    return [Telling.of_script(path, data.decode("utf-8", "replace")).cells[0].code]
+    return [Telling.of_script(path, data.decode("utf-8", "replace")).cells[0].tree]
 
 
 def _above(path: str) -> Iterator[str]:

@@ -320,7 +320,8 @@ def test_a_step_that_fails_now_is_told(made: Made) -> None:
     assert vaibify(made.root, "run", "lean").code == 0
     done = vaibify(made.root, "replay", "lean")
     text = "step 'lean': did not find the file 'hidden.txt'"
-    assert (done.code, done.err) == (1, f"jupyter vaibify replay: {text}\n")
+    remedy = "put it into the repository, or let a step make it"
+    assert (done.code, done.err) == (1, f"jupyter vaibify replay: {text}; {remedy}\n")
     assert "lean/o.txt: not produced" in done.out
 
 

@@ -40,7 +40,8 @@ def test_a_cell_in_r_is_a_step_as_every_other(tmp_path: Path) -> None:
         "step 'deep' ended with exit status 1: Error in f() : not so",
         "step 'lack' loads the R package 'no.such.package', which is not in its environment; "
         "install it where the step runs",
-        "step 'gone' did not find the file 'gone.csv'",
+        "step 'gone' did not find the file 'gone.csv'; put it into the repository, or let a step "
+        "make it",
     ]
 
 

@@ -38,6 +38,9 @@ from vaibify_lab.notebooks.names import free_names
         ("def f(x: T) -> R: ...", ["T", "R"]),
         ("@deco\ndef f(): ...", ["deco"]),
         ("this is no python", []),
+        ("[b for b in [1]]\nfor a in [1]:\n    b", ["b"]),
+        ("x = [[c for c in r] for r in [[1]] if (w := r)]\nc, w", ["c"]),
+        ("class A:\n    y = [b for b in [1]]\n    b", ["b"]),
     ],
 )
 def test_what_is_free(code: str, expected: list[str]) -> None:

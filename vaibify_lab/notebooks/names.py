@@ -90,14 +90,20 @@ def _made(tree: ast.AST) -> Iterator[str]:
 
 
 def _of_one_scope(tree: ast.AST) -> Iterator[ast.AST]:
-    """Walk over a tree, into functions and classes below it only for what they say is global."""
+    """Walk over a tree, into functions and classes below it only for what they say is global.
+
+    What a comprehension below it counts through is the comprehension's own.
+    """
     pending: list[ast.AST] = [tree]
+    mine = frozenset(tree.generators if isinstance(tree, _COMPREHENSIONS) else ())
     while pending:
         node = pending.pop()
         yield node
         inside: list[ast.AST] = []
         if node is not tree and isinstance(node, _DEFINITIONS):
             inside = [*node.body]
+        elif isinstance(node, ast.comprehension) and node not in mine:
+            inside = [node.target]
         own = frozenset(inside)
         shared = (one for part in inside for one in ast.walk(part))
         pending += [one for one in shared if isinstance(one, ast.Global)]

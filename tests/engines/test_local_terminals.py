@@ -136,7 +136,7 @@ def test_a_stop_lets_shells_go_and_then_ends_everything(lab: Lab, waiting: Wait,
     finish(handle)
     assert not running(f"sleep\x00{own}4")
     assert not running(f"sleep\x00{own}5")
-    assert not processes.start_time(supervisor_of(state))
+    wait_for(lambda: not processes.start_time(supervisor_of(state)))  # it told the end first
     good.rest()
     bad.rest()
     assert (lab.tree / "out/bye").read_text() == "bye\n"

@@ -11,13 +11,13 @@ from tests.notebooks.books import book
 
 STEP = {
     "sName": "Fit",
-    "sDirectory": "work",
+    "sDirectory": "study",
     "saDataCommands": ["python fit.py"],
     "saInputDataFiles": ["data/in.csv", "given/"],
-    "saDataFiles": ["work/out.csv"],
+    "saDataFiles": ["study/out.csv"],
     "bNoTests": True,
 }
-FILES = {"data/in.csv": "1", "given/a.csv": "1", "work/more.csv": "1", "data/else.csv": "1"}
+FILES = {"data/in.csv": "1", "given/a.csv": "1", "study/more.csv": "1", "data/else.csv": "1"}
 MAIN = "def main():\n    {}\n\nif __name__ == '__main__':\n    main()\n"
 
 
@@ -31,19 +31,19 @@ def told(made: Made) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("code", "path"),
     [
-        ("open('more.csv')", "work/more.csv"),
-        (MAIN.format("open('more.csv')"), "work/more.csv"),
+        ("open('more.csv')", "study/more.csv"),
+        (MAIN.format("open('more.csv')"), "study/more.csv"),
         ("import pandas as pd\npd.read_csv('../data/else.csv')", "data/else.csv"),
         (
             "from pathlib import Path\nB = Path('..')\n(B / 'data/else.csv').read_text()",
             "data/else.csv",
         ),
-        ("import helper", "work/more.csv"),
+        ("import helper", "study/more.csv"),
     ],
 )
 def test_what_is_read_undeclared(tmp_path: Path, code: str, path: str) -> None:
-    helper = {"work/helper.py": "TABLE = open('more.csv').read()\n"}
-    made = Made.new(tmp_path / "p", [STEP], {**FILES, **helper, "work/fit.py": code})
+    helper = {"study/helper.py": "TABLE = open('more.csv').read()\n"}
+    made = Made.new(tmp_path / "p", [STEP], {**FILES, **helper, "study/fit.py": code})
     [(text, where)] = told(made)
     assert where == path
     assert text.endswith(f"reads {path!r}, which is not declared")
@@ -70,7 +70,7 @@ def test_what_is_read_undeclared(tmp_path: Path, code: str, path: str) -> None:
     ],
 )
 def test_what_is_declared_own_or_not_here(tmp_path: Path, code: str) -> None:
-    made = Made.new(tmp_path / "p", [STEP], {**FILES, "work/fit.py": code})
+    made = Made.new(tmp_path / "p", [STEP], {**FILES, "study/fit.py": code})
     assert told(made) == []
 
 
@@ -80,22 +80,22 @@ GLOB = "import glob\nimport os\nfrom pathlib import Path\n"
 @pytest.mark.parametrize(
     ("code", "fits"),
     [
-        ("glob.glob('*.csv')", "'*.csv': 'work/more.csv' is"),
-        ("for one in sorted(glob.iglob('*.csv')):\n    open(one)", "'*.csv': 'work/more.csv' is"),
-        ("glob.glob('s*/?.csv')", "'s*/?.csv': 'work/sub/a.csv' and 1 more are"),
-        ("D = Path('sub')\nD.glob('*.csv')", "'sub/*.csv': 'work/sub/a.csv' and 1 more are"),
-        ("for one in os.listdir('sub'):\n    pass", "'sub/*': 'work/sub/a.csv' and 1 more are"),
-        ("sorted(Path('sub').iterdir())", "'sub/*': 'work/sub/a.csv' and 1 more are"),
+        ("glob.glob('*.csv')", "'*.csv': 'study/more.csv' is"),
+        ("for one in sorted(glob.iglob('*.csv')):\n    open(one)", "'*.csv': 'study/more.csv' is"),
+        ("glob.glob('s*/?.csv')", "'s*/?.csv': 'study/sub/a.csv' and 1 more are"),
+        ("D = Path('sub')\nD.glob('*.csv')", "'sub/*.csv': 'study/sub/a.csv' and 1 more are"),
+        ("for one in os.listdir('sub'):\n    pass", "'sub/*': 'study/sub/a.csv' and 1 more are"),
+        ("sorted(Path('sub').iterdir())", "'sub/*': 'study/sub/a.csv' and 1 more are"),
         ("list(os.walk('..'))", "'../**/*': 'data/else.csv' and 4 more are"),
-        ("Path('.').rglob('*.csv')", "'./**/*.csv': 'work/more.csv' and 2 more are"),
-        ("import dask as d\nd.read_csv('sub/[a-m].csv')", "'sub/[a-m].csv': 'work/sub/a.csv' is"),
+        ("Path('.').rglob('*.csv')", "'./**/*.csv': 'study/more.csv' and 2 more are"),
+        ("import dask as d\nd.read_csv('sub/[a-m].csv')", "'sub/[a-m].csv': 'study/sub/a.csv' is"),
         ("glob.glob('../data/*.csv')", "'../data/*.csv': 'data/else.csv' and 1 more are"),
         ("glob.glob('../given/*.csv')", None),
-        ("open('sub/[1].csv')", "'work/sub/[1].csv', which is"),
+        ("open('sub/[1].csv')", "'study/sub/[1].csv', which is"),
         ("(Path(__file__).parent.parent / 'data').glob('**/*.csv')", None),
         ("glob.glob('../../*')", None),
         ("glob.glob('sub/*.txt')", None),
-        ("glob.glob('sub/.*')", "'sub/.*': 'work/sub/.hidden' is"),
+        ("glob.glob('sub/.*')", "'sub/.*': 'study/sub/.hidden' is"),
         ("glob.glob('/'.join(['**'] * 40) + '*')", None),
         (f"glob.glob('{'/'.join(['**'] * 40)}/*.none')", None),
     ],
@@ -103,10 +103,10 @@ GLOB = "import glob\nimport os\nfrom pathlib import Path\n"
 def test_what_fits_a_pattern(tmp_path: Path, code: str, fits: str | None) -> None:
     other = {"sName": "Other", "saDataCommands": ["true"], "saDataFiles": ["data/made.csv"]}
     names = ("a.csv", "z.csv", ".hidden")
-    below = {f"work/sub/{name}": "1" for name in names}
-    below |= {"work/sub/[1].csv": "1"} if "[1]" in code else {}
+    below = {f"study/sub/{name}": "1" for name in names}
+    below |= {"study/sub/[1].csv": "1"} if "[1]" in code else {}
     made = Made.new(
-        tmp_path / "p", [STEP, other], {**FILES, **below, "work/fit.py": f"{GLOB}{code}"}
+        tmp_path / "p", [STEP, other], {**FILES, **below, "study/fit.py": f"{GLOB}{code}"}
     )
     said = [text for text, _ in told(made)]
     assert [text.partition(" reads ")[2] for text in said] == (
@@ -120,19 +120,19 @@ PATH = "from pathlib import Path\n"
 @pytest.mark.parametrize(
     ("code", "path"),
     [
-        ("open('more.csv', 'w').write('1')\nopen('more.csv').read()", "work/more.csv"),
+        ("open('more.csv', 'w').write('1')\nopen('more.csv').read()", "study/more.csv"),
         (PATH + "(Path(__file__).resolve().parent.parent / 'data' / 'else.csv')", "data/else.csv"),
-        ("import os\nos.path.join(os.path.dirname(__file__), 'more.csv')", "work/more.csv"),
-        ("def load(path):\n    open(path)\nload('more.csv')", "work/more.csv"),
+        ("import os\nos.path.join(os.path.dirname(__file__), 'more.csv')", "study/more.csv"),
+        ("def load(path):\n    open(path)\nload('more.csv')", "study/more.csv"),
         ("import argparse as a\na.ArgumentParser(x='../data/else.csv')", "data/else.csv"),
-        ("import sqlite3\nsqlite3.connect('more.csv')", "work/more.csv"),
-        ("import subprocess, sys\nsubprocess.run([sys.executable, 'sub.py'])", "work/sub.py"),
-        ("import os\nos.system('python sub.py x')", "work/sub.py"),
-        ("import runpy\nrunpy.run_path('sub.py')", "work/sub.py"),
+        ("import sqlite3\nsqlite3.connect('more.csv')", "study/more.csv"),
+        ("import subprocess, sys\nsubprocess.run([sys.executable, 'sub.py'])", "study/sub.py"),
+        ("import os\nos.system('python sub.py x')", "study/sub.py"),
+        ("import runpy\nrunpy.run_path('sub.py')", "study/sub.py"),
     ],
 )
 def test_what_is_named_in_other_ways(tmp_path: Path, code: str, path: str) -> None:
-    made = Made.new(tmp_path / "p", [STEP], {**FILES, "work/sub.py": "", "work/fit.py": code})
+    made = Made.new(tmp_path / "p", [STEP], {**FILES, "study/sub.py": "", "study/fit.py": code})
     [(text, where)] = told(made)
     assert where == path
     assert text.endswith(f" {path!r}, which is not declared")
@@ -141,8 +141,8 @@ def test_what_is_named_in_other_ways(tmp_path: Path, code: str, path: str) -> No
 def test_what_another_step_makes_is_missed_before_it_is_there(tmp_path: Path) -> None:
     other = {"sName": "Other", "saDataCommands": ["true"], "saDataFiles": ["data/made.csv"]}
     code = "import numpy as np\nnp.loadtxt('../data/made.csv')"
-    made = Made.new(tmp_path / "p", [STEP, other], {**FILES, "work/fit.py": code})
-    text = "work/fit.py:2 reads 'data/made.csv', which step 'other' makes: it is not declared"
+    made = Made.new(tmp_path / "p", [STEP, other], {**FILES, "study/fit.py": code})
+    text = "study/fit.py:2 reads 'data/made.csv', which step 'other' makes: it is not declared"
     assert told(made) == [(text, "data/made.csv")]
 
 
@@ -170,7 +170,7 @@ def test_the_file_that_a_program_reads_unasked(
 def test_what_a_test_compares_with(tmp_path: Path) -> None:
     step = {**STEP, "bNoTests": False, "saTestCommands": ["python -m pytest ../tests/test_fit.py"]}
     code = "def test():\n    assert open('out.csv').read() == open('../tests/ref.txt').read()"
-    files = {**FILES, "work/fit.py": "", "tests/test_fit.py": code, "tests/ref.txt": "1"}
+    files = {**FILES, "study/fit.py": "", "tests/test_fit.py": code, "tests/ref.txt": "1"}
     made = Made.new(tmp_path / "p", [step], files)
     text = "tests/test_fit.py:2 names 'tests/ref.txt', which is not declared"
     assert told(made) == [(text, "tests/ref.txt")]
@@ -179,16 +179,16 @@ def test_what_a_test_compares_with(tmp_path: Path) -> None:
 def test_a_notebooks_cells_share_their_names(tmp_path: Path) -> None:
     step = {
         "sName": "Fit",
-        "sNotebook": "work/n.ipynb",
-        "saOutputFiles": ["work/done.ipynb"],
+        "sNotebook": "study/n.ipynb",
+        "saOutputFiles": ["study/done.ipynb"],
         "bNoInputData": True,
     }
     cells = book("name = 'more.csv'", "%matplotlib inline\nopen(name)")
-    made = Made.new(tmp_path / "p", [step], {**FILES, "work/n.ipynb": cells})
+    made = Made.new(tmp_path / "p", [step], {**FILES, "study/n.ipynb": cells})
     assert told(made) == [
         (
-            "work/n.ipynb reads 'work/more.csv', which is not declared",
-            "work/more.csv",
+            "study/n.ipynb reads 'study/more.csv', which is not declared",
+            "study/more.csv",
         )
     ]
 
@@ -197,21 +197,26 @@ def test_a_notebooks_cells_share_their_names(tmp_path: Path) -> None:
     ("code", "told_of"),
     [
         ("from pathlib import Path\nD = Path(__file__).parent / 'sub'\nD.glob(x)", True),
-        ("import sys\ndef load(where):\n    pass\nload('../work/sub')", True),
+        ("import sys\ndef load(where):\n    pass\nload('../study/sub')", True),
         ("from pathlib import Path\nopen(Path('../data') / 'in.csv')", False),  # a part is declared
         ("import os\nos.makedirs('../made/more', exist_ok=True)", False),
-        ("import sys\nsys.path.insert(0, '../work/lib')", False),  # modules, not data
+        ("import sys\nsys.path.insert(0, '../study/lib')", False),  # modules, not data
         ("print('sub')", False),
-        ("x = '../work'", False),  # where the step runs
+        ("x = '../study'", False),  # where the step runs
     ],
 )
 def test_a_folder_that_is_named_is_told_where_nothing_of_it_is_declared(
     tmp_path: Path, code: str, told_of: bool
 ) -> None:
-    more = {"work/sub/a.csv": "1", "work/sub/b.csv": "1", "work/lib/mod.py": "", "made/more/x": "1"}
-    made = Made.new(tmp_path / "p", [STEP], {**FILES, **more, "work/fit.py": code})
+    more = {
+        "study/sub/a.csv": "1",
+        "study/sub/b.csv": "1",
+        "study/lib/mod.py": "",
+        "made/more/x": "1",
+    }
+    made = Made.new(tmp_path / "p", [STEP], {**FILES, **more, "study/fit.py": code})
     said = [text.partition(" names ")[2] for text, _ in told(made)]
-    text = "the folder 'work/sub': 'work/sub/a.csv' and 1 more are not declared"
+    text = "the folder 'study/sub': 'study/sub/a.csv' and 1 more are not declared"
     assert said == ([text] if told_of else [])
 
 
@@ -219,7 +224,7 @@ def test_a_folder_that_is_named_is_told_where_nothing_of_it_is_declared(
     ("command", "name"),
     [
         ("cat ../parts/*.csv > out.csv", "parts/*.csv"),
-        ("cd ../parts && cat ?.csv > ../work/out.csv", "parts/?.csv"),
+        ("cd ../parts && cat ?.csv > ../study/out.csv", "parts/?.csv"),
         ('bash -c "cat ../parts/*.csv" > out.csv', "parts/*.csv"),
         ("python merge.py ../parts out.csv", "parts"),
         ("cp -r ../parts/ here", "parts"),
@@ -235,7 +240,7 @@ def test_what_a_command_reads_by_a_pattern_or_a_folder(
     tmp_path: Path, command: str, name: str | None
 ) -> None:
     step = {**STEP, "saDataCommands": [command]}
-    files = {**FILES, "parts/a.csv": "1", "parts/b.csv": "1", "work/merge.py": ""}
+    files = {**FILES, "parts/a.csv": "1", "parts/b.csv": "1", "study/merge.py": ""}
     made = Made.new(tmp_path / "p", [step], files)
     text = f"a command names {name!r}: 'parts/a.csv' and 1 more are not declared"
     assert told(made) == ([(text, "parts/a.csv")] if name else [])

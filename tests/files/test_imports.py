@@ -476,6 +476,18 @@ def test_notebook(tree: Tree) -> None:
     assert problem.startswith("nb/a.ipynb: does not parse as Python, line 10 (invalid syntax)")
 
 
+def test_n05_a_notebook_of_format_3_has_its_cells_on_sheets(tree: Tree) -> None:
+    cells = [
+        {"cell_type": "code", "input": ["import helper\n", "x = 1"], "language": "python"},
+        {"cell_type": "markdown", "source": "import none"},
+    ]
+    value = {"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"cells": cells}]}
+    tree.write("helper.py", b"")
+    tree.write("old.ipynb", json.dumps(value).encode())
+    found = CodeScanner(tree).scan(["old.ipynb"], "")
+    assert (set(found.files), found.problems) == ({"helper.py", "old.ipynb"}, ())
+
+
 def test_notebooks_of_other_languages(tree: Tree) -> None:
     put(
         tree,

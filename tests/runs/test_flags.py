@@ -514,3 +514,31 @@ def test_a_module_that_was_moved_away_is_named_as_the_file_it_was(tmp_path: Path
     assert run_here(made).steps == {"fit": "failed"}
     text = "imports 'helper', and scripts/helper.py, which it ran before, is gone"
     assert record(made, "fit").reason == f"{text}; put it back, or change the import"
+
+
+# --- code that is declared beside what commands name
+
+
+def test_declared_scripts_add_to_those_that_commands_name(tmp_path: Path) -> None:
+    files = {
+        "lib/helper.py": "N = 1\n",
+        "bin/make.py": "import helper\nopen('w/o.txt', 'w').write(f'{helper.N}\\n')\n",
+    }
+    declared = {"saScripts": ["lib/helper.py"], "dictEnvironment": {"PYTHONPATH": "lib"}}
+    steps = [step("One", "python bin/make.py", out="w/o.txt", **declared)]
+    made = Made.new(tmp_path / "p", steps, files)
+    assert run_here(made).steps == {"one": "passed"}
+    assert list(record(made, "one").pins.code) == ["bin/make.py", "lib/helper.py"]
+    for path in files:
+        good = made.read(path)
+        made.write(path, good.replace("N", "N + 1 - 1"))
+        assert made.states()["one"][0] == "stale", path
+        made.write(path, good)
+        assert made.states()["one"][0] == "current"
+
+
+def test_twice_without_a_step_runs_what_is_current_too(tmp_path: Path) -> None:
+    made = Made.new(tmp_path / "p", [step("One", "date +%N > w/o.txt", out="w/o.txt")], {})
+    assert run_here(made).steps == {"one": "passed"}
+    ran = run_here(made, twice=True)
+    assert [one["identical"] for one in ran.of("twice", "one")] == [False]

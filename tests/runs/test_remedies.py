@@ -128,7 +128,7 @@ def test_a_module_that_lies_where_python_does_not_look() -> None:
     assert (found.code, found.path) == ("missing-module", "lib/helper.py")
     assert found.action == (
         "lib/helper.py is in the repository, where Python does not look: put it beside what "
-        "imports it, or its folder into PYTHONPATH (dictEnvironment)"
+        "imports it, or its folder into PYTHONPATH (dictEnvironment) and the file into saScripts"
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import py_compile
 import threading
 import time
 from pathlib import Path
@@ -271,3 +273,29 @@ def test_an_unreadable_marker_is_kept_and_said(tmp_path: Path) -> None:
         f"an unreadable test marker was kept as .vaibify/local/replaced/{kept.name}"
     ]
     assert made.steps()["one"].integrity == "passed"
+
+
+@pytest.mark.parametrize(
+    "command", ["python -m unittest -q tests.test_unit", "python -m unittest discover -s tests"]
+)
+def test_the_files_that_unittest_finds_are_part_of_the_tests(tmp_path: Path, command: str) -> None:
+    unit = "import unittest\nclass T(unittest.TestCase):\n    def test(self): assert {}\n"
+    files = {**FILES, "tests/__init__.py": "", "tests/test_unit.py": unit.format("True")}
+    del files["tests/test_it.py"]
+    made = Made.new(tmp_path / "p", with_tests(command), files)
+    assert run_here(made).steps == {"one": "passed"}
+    made.write("tests/test_unit.py", unit.format("False"))
+    assert state(made)[:2] == ("untested", "tests/test_unit.py")
+    assert run_here(made).steps == {"one": "tests-failed"}
+
+
+def test_tests_do_not_believe_byte_code_of_an_earlier_text(tmp_path: Path) -> None:
+    test = "from helper import VALUE\ndef test_it(): assert VALUE == 1\n"
+    files = {**FILES, "tests/test_it.py": test, ".gitignore": "__pycache__\n"}
+    made = Made.new(tmp_path / "p", with_tests(PYTEST), files)
+    module = made.root / "tests/helper.py"
+    assert py_compile.compile(str(module)) is not None
+    seen = module.stat()
+    made.write("tests/helper.py", "VALUE = 2\n")
+    os.utime(module, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    assert run_here(made).steps == {"one": "tests-failed"}

@@ -123,7 +123,7 @@ STEP_KEYS: dict[str, Key] = {
     "saDependencies": Key(
         Listed(_NAME, 10_000), True, "Steps, by name or id, whose outputs it reads."
     ),
-    "saScripts": Key(_PATHS, True, "Its code files; default: found from its commands.", "code"),
+    "saScripts": Key(_PATHS, True, "Code files of it beside those that its commands name.", "code"),
     "sNotebook": Key(
         _PATH,
         True,

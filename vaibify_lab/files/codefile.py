@@ -44,7 +44,7 @@ def _language(path: str, data: bytes) -> str:
 def _notebook(data: bytes) -> Parsed:
     try:
         notebook = jsonio.loads(data, "notebook")
-        cells = [_source(cell) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        cells = [_source(cell) for cell in _cells(notebook) if cell["cell_type"] == "code"]
     except InvalidFile as error:
         return Parsed(problem=f"is not a notebook that can be read: {error.text}")
     except (KeyError, TypeError):
@@ -60,8 +60,15 @@ def _notebook(data: bytes) -> Parsed:
     return found
 
 
+def _cells(notebook: Any) -> list[Any]:
+    """Return the cells; formats before 4 have them on sheets."""
+    if "cells" in notebook:
+        return list(notebook["cells"])
+    return [cell for sheet in notebook["worksheets"] for cell in sheet["cells"]]
+
+
 def _source(cell: Any) -> str:
-    source = cell["source"]
+    source = cell["source"] if "source" in cell else cell["input"]
     return source if isinstance(source, str) else "".join(map(str, source))
 
 

@@ -45,8 +45,9 @@ class RunOptions:
 
     @property
     def selection(self) -> Selection:
-        """The steps asked for."""
-        return Selection(self.mode, self.steps)
+        """The steps asked for; two runs to be compared are made of steps that are current too."""
+        mode = "all" if self.twice and self.mode == "stale" else self.mode
+        return Selection(mode, self.steps)
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON form."""

@@ -22,6 +22,7 @@ _PYTEST_SHARED = {
     "setup.cfg": "[tool:pytest]",
 }
 _SETTINGS = (".ini", ".toml", ".cfg")
+_FINDS_TESTS = re.compile(r"\b(?:pytest|unittest)\b")  # where no file of tests is named
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
 
 
@@ -132,11 +133,8 @@ class _Scouting:
 
     def code_of(self, step: Step) -> CodeScan:
         named = self._moment.named(step.commands, step.directory)
-        scripts = step.declared_scripts
-        if scripts is None:
-            scripts = self._scripts(named)
-        if step.notebook:
-            scripts = (*scripts, step.notebook)
+        own_words = (*(step.declared_scripts or ()), *filter(None, [step.notebook]))
+        scripts = tuple(dict.fromkeys((*self._scripts(named), *own_words)))
         scan = self._moment.scan(scripts, step.directory, named.modules)
         kept = self._own.get(step.slug)
         if kept is None or kept[0] is not step or kept[1] is not scan:
@@ -196,7 +194,7 @@ class _Scouting:
                     mentioned.append(path)
                 elif path not in (directory, "") and self._moment.finder.is_folder(path):
                     mentioned += [one for one in self._all_below(path) if one.endswith(".py")]
-            if not mentioned and "pytest" in command:
+            if not mentioned and _FINDS_TESTS.search(command):
                 mentioned = [one for one in self._all_below(directory) if _TEST_FILE.search(one)]
             found += mentioned
         return found

@@ -58,7 +58,8 @@ class Place:
             if found := explain.module_files(name, self._known, certain=True):
                 action = (
                     f"{shown(found[0])} is in the repository, where Python does not look: put it "
-                    "beside what imports it, or its folder into PYTHONPATH (dictEnvironment)"
+                    "beside what imports it, or its folder into PYTHONPATH (dictEnvironment) and "
+                    "the file into saScripts"
                 )
                 return replace(reason, path=found[0], action=action)
         return reason

@@ -72,8 +72,7 @@ def _scripts(inspection: Inspection, step: Step) -> Iterator[Finding]:
     scripts = dict.fromkeys(step.declared_scripts or ())
     for command in step.commands:
         named = named_by([command], step.directory)
-        if step.declared_scripts is None:
-            scripts |= dict.fromkeys(path for path in named.scripts if path not in made)
+        scripts |= dict.fromkeys(path for path in named.scripts if path not in made)
         made.update(named.mentioned)  # an earlier command may compile what a later one runs
     for path in [*scripts, *filter(None, [step.notebook])]:
         yield from _script(inspection, step, path)

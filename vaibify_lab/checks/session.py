@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -64,17 +64,26 @@ def script(commands: Sequence[Command], exchange: str) -> str:
     return "\n".join([*lines, "exit $failed", ""])
 
 
+def exit_words(status: int) -> str:
+    """Say what is known of a command that ended with this status, and nothing else told why."""
+    return f"ended with exit status {status}"
+
+
 def results(
-    commands: Sequence[Command], exchange: Path, ended: str
+    commands: Sequence[Command],
+    exchange: Path,
+    ended: str,
+    why: Callable[[int], str] = exit_words,
 ) -> dict[Category, CategoryResult]:
     """Return what each category's commands came to.
 
-    ``ended`` says in words why the session ended early ("" when it ran to its end).
+    ``ended`` says in words why the session ended early ("" when it ran to its end), ``why`` why a
+    command ended with a status before it tested anything.
     """
     found: dict[Category, CategoryResult] = {}
     for category in dict.fromkeys(command.category for command in commands):
         numbered = [(n, one) for n, one in enumerate(commands) if one.category == category]
-        judged = [_judge(one, number, exchange, ended) for number, one in numbered]
+        judged = [_judge(one, number, exchange, ended, why) for number, one in numbered]
         found[category] = _join(tuple(one.declared for _, one in numbered), judged)
     return found
 
@@ -87,7 +96,9 @@ class _Judged:
     detail: str = ""
 
 
-def _judge(command: Command, number: int, exchange: Path, ended: str) -> _Judged:
+def _judge(
+    command: Command, number: int, exchange: Path, ended: str, why: Callable[[int], str]
+) -> _Judged:
     """Judge one command by its exit status and by every pytest session that it began."""
     status = read_status(exchange / f"{number}.status")
     if status is None:
@@ -98,19 +109,19 @@ def _judge(command: Command, number: int, exchange: Path, ended: str) -> _Judged
         return _Judged(outcome, status, (), "left a report that cannot be read")
     if not reports:
         outcome = "failed" if status else "passed"
-        text = f"ended with exit status {status}" if status else ""
+        text = why(status) if status else ""
         return _Judged(outcome, status, (TestResult(command.declared, outcome, text),), text)
-    return _of_sessions(status, reports)
+    return _of_sessions(status, reports, why)
 
 
-def _of_sessions(status: int, reports: Sequence[Report]) -> _Judged:
+def _of_sessions(status: int, reports: Sequence[Report], why: Callable[[int], str]) -> _Judged:
     tests = tuple(test for report in reports for test in report.tests)
     statuses = [report.status for report in reports]
     bad = [test for test in tests if test.outcome not in _PASSING]
     odd = [one for one in (status, *statuses) if one not in (0, None, _NOTHING_COLLECTED)]
     if bad or odd:
         text = f"{len(bad)} of {len(tests)} tests did not pass" if bad else ""
-        return _Judged("failed", status, tests, text or f"ended with exit status {odd[0]}")
+        return _Judged("failed", status, tests, text or why(odd[0]))
     if None in statuses:
         outcome: _Outcome = "failed" if status else "unknown"
         return _Judged(outcome, status, tests, "did not come to their end")

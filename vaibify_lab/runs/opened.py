@@ -105,9 +105,10 @@ class Opened:
             inside = start.resolve().relative_to(self.tree.root).as_posix()
         except ValueError:
             return None
-        near = DEFAULT if inside == "." else f"{inside}/{DEFAULT}"
-        taken = {DEFAULT} & set(self.workflow_paths())
-        return near if taken and near not in taken and self.tree.lstat(near) is not None else None
+        near = f"{inside}/{DEFAULT}"
+        if inside == "." or self.tree.lstat(near) is None or self.tree.lstat(DEFAULT) is None:
+            return None
+        return near
 
     def require_workflows(self) -> tuple[str, ...]:
         """Return the paths of its workflows, of which there is at least one.

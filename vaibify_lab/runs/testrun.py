@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from vaibify_lab.checks import session
@@ -18,6 +18,7 @@ from vaibify_lab.core.report import Reason
 from vaibify_lab.engines.base import Ended, Launch
 from vaibify_lab.runs import explain
 from vaibify_lab.runs.aside import delete
+from vaibify_lab.runs.bytecode import drop_byte_code
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.determinism import after_preamble, preamble_of, step_environment
 from vaibify_lab.runs.guard import Guard
@@ -25,7 +26,6 @@ from vaibify_lab.runs.journal import now
 from vaibify_lab.runs.launching import fresh_state, launch_and_wait, resources_of
 from vaibify_lab.runs.writable import make_ready, require_git_apart, writable_folders
 
-_BARE = re.compile(r"ended with exit status \d+")
 Results = dict[Category, CategoryResult]
 
 
@@ -75,6 +75,7 @@ class TestRun:
         folder = context.folder.step(step.slug)
         state, exchange = fresh_state(folder, "tests"), fresh_state(folder, "exchange")
         session.prepare(exchange)
+        drop_byte_code(context.tree, hashes.tests)
         folders = writable_folders(step)
         with context.busy.running(step, folders) as beside:
             guard = Guard.take(
@@ -90,9 +91,10 @@ class TestRun:
             context.journal.write("testsStarted", step=step.slug)
             ended, timed_out = launch_and_wait(context, launch, step.slug, step.timeout_seconds)
             faults, _, _ = guard.look()
-        found = session.results(commands, exchange, _why_early(ended, timed_out))
+        why = session.exit_words
         if len(commands) == 1:  # else nobody knows whose words the log holds
-            found = _explained(found, explain.tail(state / "stderr"))
+            why = partial(_why_exit, explain.tail(state / "stderr"))
+        found = session.results(commands, exchange, _why_early(ended, timed_out), why)
         delete(exchange)  # it may hold anything, and no one needs it any more
         found = _doubted(found) if ended.out_of_memory else found
         cut_short = ended.lost or (ended.stopped and not timed_out)
@@ -207,15 +209,10 @@ def _all_failed(found: Results, faults: Sequence[Reason]) -> Results:
     }
 
 
-def _explained(found: Results, log: str) -> Results:
-    """Name the cause where a command ended before it tested anything, and its log tells it."""
-    better = dict(found)
-    for name, result in found.items():
-        if result.outcome == "failed" and result.exit_status and _BARE.fullmatch(result.detail):
-            cause = explain.why_exit(result.exit_status, log)
-            if cause.code != "exit":
-                better[name] = dataclasses.replace(result, detail=cause.text)
-    return better
+def _why_exit(log: str, status: int) -> str:
+    """Name the cause of a command's end where its log tells one; else its status alone."""
+    cause = explain.why_exit(status, log)
+    return session.exit_words(status) if cause.code == "exit" else cause.text
 
 
 def _doubted(found: Results) -> Results:

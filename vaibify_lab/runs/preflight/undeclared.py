@@ -36,7 +36,7 @@ def undeclared_findings(
     if scan is None or step.interactive or not step.enabled:
         return
     known = [*step.inputs, *step.outputs, *scan.files, *tests]
-    looking = _Looking(inspection, step, Declared(inspection, step, known))
+    looking = _Looking(Declared(inspection, step, known))
     for path in (*scan.files, *tests):
         yield from looking.at(path)
 
@@ -45,14 +45,12 @@ def undeclared_findings(
 class _Looking:
     """Tells of each file once."""
 
-    inspection: Inspection
-    step: Step
     declared: Declared
     _written: set[str] = field(default_factory=set)
 
     def at(self, path: str) -> Iterator[Finding]:
         """Yield what a file of code names."""
-        reader, pieces = FileReader(), _trees(self.inspection, path)
+        reader, pieces = FileReader(), _trees(self.declared.inspection, path)
         uses = [use for tree in pieces for use in reader.read(tree)]
         self._written.update(one.path for one in uses if one.writes)
         for use in uses:
@@ -64,7 +62,7 @@ class _Looking:
                 yield from self._named(path, mention)
 
     def _read(self, path: str, use: FileUse) -> Iterator[Finding]:
-        place = _inside(self.step.directory, use.path)
+        place = _inside(self.declared.step.directory, use.path)
         if place is not None and self.declared.is_missed(place):
             maker = self.declared.maker(place)
             made = f", which step {maker!r} makes: it" if maker else ", which"
@@ -74,7 +72,7 @@ class _Looking:
 
     def _fitting(self, path: str, use: FileUse) -> Iterator[Finding]:
         """Yield one finding for a pattern: the first file that fits, and how many more do."""
-        pattern = _inside(self.step.directory, use.path)
+        pattern = _inside(self.declared.step.directory, use.path)
         places = self.declared.missed_by(pattern) if pattern else ()
         if places:
             text = f"reads {shown(use.path)!r}: {self.declared.tell(places)} not declared"
@@ -84,7 +82,7 @@ class _Looking:
         """Yield what a text names: from the step's folder, or, if it ends a path, near."""
         if mention.text in self._written:
             return
-        bases = [self.step.directory, *(_above(path) if mention.is_tail else ())]
+        bases = [self.declared.step.directory, *(_above(path) if mention.is_tail else ())]
         for base in dict.fromkeys(bases):
             place = _inside(base, mention.text)
             if place and self._is_missed_file(place):
@@ -99,14 +97,14 @@ class _Looking:
                 return
 
     def _is_missed_file(self, place: str) -> bool:
-        is_file = self.inspection.place(place).kind == "file"
+        is_file = self.declared.inspection.place(place).kind == "file"
         return is_file and not self.declared.holds(place)
 
     def _finding(self, path: str, line: int, text: str, place: str, action: str) -> Finding:
         self.declared.known.append(place)
         where = shown(path) if path.endswith(".ipynb") else f"{shown(path)}:{line}"
         return Finding(
-            "warning", "undeclared-input", f"{where} {text}", self.step.slug, place, action
+            "warning", "undeclared-input", f"{where} {text}", self.declared.step.slug, place, action
         )
 
 

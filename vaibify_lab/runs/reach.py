@@ -133,8 +133,11 @@ class _Scouting:
 
     def code_of(self, step: Step) -> CodeScan:
         named = self._moment.named(step.commands, step.directory)
-        own_words = (*(step.declared_scripts or ()), *filter(None, [step.notebook]))
-        scripts = tuple(dict.fromkeys((*self._scripts(named), *own_words)))
+        declared = (
+            step.declared_scripts
+        )  # in place of words that may be code, not of what surely runs
+        found = self._scripts(named) if declared is None else (*named.scripts, *declared)
+        scripts = tuple(dict.fromkeys((*found, *filter(None, [step.notebook]))))
         scan = self._moment.scan(scripts, step.directory, named.modules)
         kept = self._own.get(step.slug)
         if kept is None or kept[0] is not step or kept[1] is not scan:

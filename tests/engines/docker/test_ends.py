@@ -151,8 +151,8 @@ def test_d09_where_the_engine_keeps_no_note_of_it_the_machine_s_own_count_speaks
 def test_d09_a_container_that_somebody_removed_is_lost(lab: ContainerLab) -> None:
     handle, _ = lab.launch("sleep 600")
     subprocess.run(["docker", "rm", "-f", lab.name(1)], check=True, capture_output=True)
-    ended = wait_for(handle.poll)
-    assert (ended.returncode, ended.lost) == (None, True)
+    ended = plain(wait_for(handle.poll))
+    assert ended is not None and (ended.returncode, ended.lost) == (None, True)
     assert ended.detail == "its container was removed by somebody else"
 
 

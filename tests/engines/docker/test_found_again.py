@@ -211,8 +211,8 @@ def test_after_a_reboot_an_end_by_signal_is_the_engine_s(lab: ContainerLab, imag
     subprocess.run(["docker", "kill", f"vaibify-{lab.run_id}-step"], check=True)
     handle = lab.engine.find(state)
     assert handle is not None
-    ended = wait_for(handle.poll)
-    assert (ended.returncode, ended.lost) == (None, True)
+    ended = plain(wait_for(handle.poll))
+    assert ended is not None and (ended.returncode, ended.lost) == (None, True)
     assert ended.detail == "the container engine went away while the step ran"
 
 

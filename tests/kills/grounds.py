@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import shutil
@@ -121,10 +122,14 @@ class SmallDisk(Ground):
 
     def fill(self, chance: random.Random) -> int:
         """Fill the disk but for some blocks."""
-        free = shutil.disk_usage(self.place).free
         left = 4096 * chance.choice((0, 0, 1, 2, 4, 8, 16, 32))
         with self._fill.open("wb") as file:
-            os.posix_fallocate(file.fileno(), 0, max(1, free - left))
+            while (free := shutil.disk_usage(self.place).free) > left:
+                try:
+                    os.posix_fallocate(file.fileno(), 0, free - left)
+                except OSError as problem:  # the run took what was free a moment ago
+                    if problem.errno != errno.ENOSPC:
+                        raise
         return left
 
     def mend(self) -> None:

@@ -377,7 +377,7 @@ def test_twice_names_what_kind_of_thing_differs(tmp_path: Path) -> None:
         step("Packed", "date +%N | gzip > a/n.gz", out="a/n.gz"),
         step("Clock", 'echo "made $(date +%FT%T.%N)" > b/log.txt', out="b/log.txt"),
         step("Near", "n=$(date +%N); echo 1.000000$n > c/n.csv", out="c/n.csv"),
-        step("Keys", "printf '[1,%*s2]' 1$(date +%N | tail -c 4) '' > d/k.json", out="d/k.json"),
+        step("Keys", "printf '[1,%*s2]' 1$(date +%N | tail -c 6) '' > d/k.json", out="d/k.json"),
     ]
     made = Made.new(tmp_path / "p", steps, {})
     ran = run_here(made, twice=True)

@@ -112,8 +112,9 @@ def test_n03_a_cell_may_say_that_it_fails(tmp_path: Path) -> None:
     assert alone(tmp_path, text)[0] == 0
 
 
-def test_n04_a_cell_that_asks_for_input(tmp_path: Path) -> None:
-    one = made(tmp_path, book("n = input('n? ')"))
+@pytest.mark.parametrize("cell", ["n = input('n? ')", "import getpass\ngetpass.getpass('key? ')"])
+def test_n04_a_cell_that_asks_for_input(tmp_path: Path, cell: str) -> None:
+    one = made(tmp_path, book(cell))
     assert why(one)[0] == "asked-for-input"
     assert why(one)[1].startswith("asked for input; a step runs without a terminal")
 

@@ -97,6 +97,14 @@ TABLE = [
         "asked for input; a step runs without a terminal",
     ),
     (
+        "a password asked for",
+        1,
+        f'{TRACEBACK}  File "/usr/lib/python3.12/getpass.py", line 126, in fallback_getpass\n'
+        "    return _raw_input(prompt, stream)\nEOFError\n",
+        "asked-for-input",
+        "asked for input; a step runs without a terminal",
+    ),
+    (
         "an EOFError of another kind",
         1,
         f"{TRACEBACK}EOFError: Compressed file ended before the end-of-stream marker\n",

@@ -70,6 +70,8 @@ def _show(screen: Screen, one: StepReplay) -> None:
         screen.line(f"    {different.layer}: {different.text}", hang=6)
     if one.layer is not None:
         screen.line(f"    layer that drifted: {one.layer}", hang=6)
+    if one.may_help:
+        screen.line(f"    {one.may_help}", hang=6)
 
 
 def _first_fault(found: Replay) -> str:

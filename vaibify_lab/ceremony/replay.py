@@ -132,7 +132,8 @@ class Replaying:
         """Return what is known before anything runs."""
         if isinstance(one, StepReplay):
             return one
-        run, found = one.run, StepReplay(one.step.slug, one.run.run_id, one.run.env_hash)
+        run = one.run
+        found = StepReplay(one.step.slug, run.run_id, run.env_hash, deterministic=run.deterministic)
         standing = self._standing_on(one.way[3])
         if isinstance(standing, str):
             layer = "image" if run.image else "lock"

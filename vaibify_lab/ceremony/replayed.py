@@ -41,6 +41,14 @@ class StepReplay:
     outputs: tuple[Compared, ...] = ()
     problems: tuple[str, ...] = ()
     env_hash_now: str | None = None
+    deterministic: bool = True
+
+    @property
+    def may_help(self) -> str:
+        """What may make the step deterministic, where it alone is left to blame; "" elsewhere."""
+        if self.layer != NONE_FOUND or self.deterministic:
+            return ""
+        return "bDeterministic in the workflow fixes seeds, dates, hash order and threads"
 
     @property
     def is_refused(self) -> bool:

@@ -19,6 +19,9 @@ COMMON = tuple(f"/{one}/" for one in ["bin", "dev", "proc", "sys", "tmp", "usr",
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x80-\x9f\u2028\u2029]")
 _LONE = re.compile("[\ud800-\udfff]")  # a byte that is not UTF-8, as Python keeps it
 _PLAIN = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.+=@, -]*/)*[A-Za-z0-9_][A-Za-z0-9_.+=@, -]*/?")
+_SHARED = (*COMMON, "/etc/")  # whose files every system has, if not with the same text
+_HOME = re.compile(r"~|[A-Za-z]:[\\/]")
+_BELOW_ROOT = re.compile(r"/[^/\s]+/")
 _GLOB = re.compile(r"[*?\[\]]")
 
 
@@ -64,6 +67,13 @@ def _fault_of_parts(path: str, directory: bool) -> str | None:
     if len(path.encode()) > LONGEST_PATH:
         return f"is longer than {LONGEST_PATH} bytes"
     return None
+
+
+def is_of_one_machine(path: str) -> bool:
+    """Tell whether a path that code opens is absolute or in a home, and not one that all have."""
+    if _HOME.match(path):
+        return True
+    return _BELOW_ROOT.match(path) is not None and not path.startswith(_SHARED)
 
 
 def is_protected(path: str) -> bool:

@@ -40,7 +40,11 @@ _FILE = re.compile(
 )
 _PYTHON3 = "call it python3 where only that is there, or install python"
 _WORD = re.compile(r"[^\s'\"`‘’“”()\[\]{}<>,;:=]+")
-_INPUT = ("EOFError: EOF when reading a line", "raw_input was called, but")
+_INPUT = (
+    "EOFError: EOF when reading a line",
+    "raw_input was called, but",
+    "getpass was called, but",
+)
 _SAYS_NOTHING = re.compile(
     r"Execution halted|Calls: |Traceback |(?:subprocess\.)?CalledProcessError: |make: \*\*\* "
 )
@@ -62,12 +66,18 @@ def why_exit(status: int, stderr: str) -> Reason:
     telling = _telling(stderr)
     if not telling:
         return Reason("exit", _status_text(status))
-    cause = _by_status(status, telling) or _cause(telling[-1])
+    last = _INPUT[0] if _was_getpass(telling[-1], stderr) else telling[-1]
+    cause = _by_status(status, telling) or _cause(last)
     if cause is not None:
         return cause
     text = f"{_status_text(status)}: {shown(telling[-1][:300])}"
     before = next((one for one in reversed(telling[-1 - _NEAR : -1]) if _cause(one)), None)
     return Reason("exit", f"{text} (before that: {shown(before[:200])})" if before else text)
+
+
+def _was_getpass(last: str, stderr: str) -> bool:
+    """Tell whether Python asked for a password: its own error then says nothing."""
+    return last.strip() == "EOFError" and "in fallback_getpass" in stderr
 
 
 def file_not_found(stderr: str) -> str | None:

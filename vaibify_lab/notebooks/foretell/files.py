@@ -8,16 +8,13 @@ import re
 from collections.abc import Iterator, Mapping
 
 from vaibify_lab.core.finding import Finding
-from vaibify_lab.core.paths import COMMON, shown
+from vaibify_lab.core.paths import is_of_one_machine, shown
 from vaibify_lab.files.filenames import FileReader, FileUse
 from vaibify_lab.notebooks.foretell.telling import Around, CodeCell, Telling
 
 _SHELLS = frozenset({"bash", "sh", "script", "system", "sx", "!"})
 _WRITTEN = re.compile(r"^%%(?:writefile|file)\s+(?:-a\s+)?(\S+)", re.MULTILINE)
 _URL = re.compile(r"(?:https?|ftp|s3|gs)://", re.IGNORECASE)
-_HOME = re.compile(r"~|[A-Za-z]:[\\/]")
-_SHARED = (*COMMON, "/etc/")  # whose files every system has, if not with the same text
-_ABSOLUTE = re.compile(r"/[^/\s]+/")
 _BRINGS_UNSEEN = re.compile(r"\b(?:wget|curl|git|unzip|tar|gunzip|gdown|kaggle|cp|mv|make|dvc)\b")
 _MOVES = re.compile(r"%(?:cd|run)\b")
 _CALLS_UNSEEN = frozenset(
@@ -61,7 +58,7 @@ def _about(telling: Telling, number: int, use: FileUse) -> Finding | None:
     if _URL.match(use.path):
         said = f"reaches into the network: {text}"
         return telling.finding("warning", "network", number, said)
-    if _HOME.match(use.path) or (_ABSOLUTE.match(use.path) and not use.path.startswith(_SHARED)):
+    if is_of_one_machine(use.path):
         action = "put it into the repository and name it from the notebook's folder"
         said = f"names {text!r}, which other people do not have"
         return telling.finding("warning", "absolute-path", number, said, action)

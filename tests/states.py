@@ -88,7 +88,7 @@ def build(root: Path) -> Made:
     """Make it: run, test, sign, then let happen what makes each step what its name says."""
     steps = declared()
     inputs = {f"data/{one}.txt": f"{one}\n" for one in ("good", "plain", *OTHERS)}
-    made = Made.new(root, steps, FILES | inputs, bNoPythonPackages=True)
+    made = Made.new(root, steps, FILES | inputs, bNoPythonPackages=True, iSeed=7)
     names = [one["sName"] for one in steps if one["sName"] != "never"]
     run_here(made, *names, tier="plain")
     _sign(made, *(one for one in names if one not in UNSIGNED))
@@ -126,12 +126,17 @@ def _crash(made: Made) -> None:
 def _as_in_containers(made: Made, names: list[str]) -> None:
     for name in names:
         path = f".vaibify/records/workflow/{name}.json"
-        record = json.loads(made.read(path))
+        record = made.fact(path)
         for one in (record, record.get("last_passed")):
             if one is not None:
                 one |= {"image": IMAGE, "lock": ENVIRONMENT.lock_sha256, "isolation": "container"}
                 one["engine"] = {"kind": "docker"}
         made.write(path, json.dumps(record, indent=2, sort_keys=True) + "\n")
+        path = path.replace("/records/", "/test_markers/")
+        if (made.root / path).exists():
+            marker = made.fact(path)
+            marker["dictSurroundings"] |= {"sImage": IMAGE, "sLock": ENVIRONMENT.lock_sha256}
+            made.write(path, json.dumps(marker, indent=2, sort_keys=True) + "\n")
     made.write(ENVIRONMENT_FILE, ENVIRONMENT.to_bytes())
     made.write("requirements.in", SOURCE)
     made.write("requirements.lock", LOCK)

@@ -186,7 +186,7 @@ def test_what_a_person_did_has_no_name(tmp_path: Path) -> None:
 
 def test_a_record_with_another_s_name_is_not_believed(made: Made) -> None:
     place = ".vaibify/records/workflow/left.json"
-    record = json.loads(made.read(place))
+    record = made.fact(place)
     made.write(place, json.dumps({**record, "fingerprint": "0" * 64}))
     with pytest.raises(NotPassed, match="does not have the name that its run would have"):
         made.project().cite(["left"])

@@ -77,7 +77,7 @@ def test_a_run_that_failed_since_is_said(made: Made) -> None:
 
 def test_a_step_without_a_record_is_said(made: Made) -> None:
     place = ".vaibify/records/workflow/use.json"
-    record = json.loads(made.read(place))
+    record = made.fact(place)
     (made.root / place).unlink()
     done = vaibify(made.root, "reproduce", *OFFLINE)
     assert "note: step 'use': no run of it is on record" in done.out

@@ -75,12 +75,12 @@ def made(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mad
 
 def edited(made: Made, slug: str, **changes: Any) -> None:
     """Make a record say what one would of a run on another machine."""
-    path = made.root / f".vaibify/records/workflow/{slug}.json"
-    value = json.loads(path.read_text())
+    path = f".vaibify/records/workflow/{slug}.json"
+    value = made.fact(path)
     for key, change in changes.items():
         value[key] = {**value[key], **change} if isinstance(change, dict) else change
     value["env_hash"] = env_hash(value["components"])
-    path.write_text(json.dumps(value))
+    made.write(path, json.dumps(value))
 
 
 def component(name: str, value: str = "another") -> Callable[[Made], None]:
@@ -271,6 +271,7 @@ def test_a_kept_run_is_made_again_by_its_fingerprint(made: Made) -> None:
     assert vaibify(made.root, "replay", "make").code == 1, "that run read another input"
     done = vaibify(made.root, "replay", names[1][:12])
     assert (done.code, "layer that drifted: none found: " in done.out) == (1, True), done.out
+    assert ("bDeterministic in the workflow fixes seeds" in done.out) is not record["deterministic"]
     text = json.dumps({**manifest, "versions": {**manifest["versions"], "components": {"cpu": 1}}})
     (made.root / cited[0]["folder"] / "manifest.json").write_text(text)
     done = vaibify(made.root, "replay", names[0])
@@ -295,10 +296,10 @@ def test_wrong_questions(made: Made, words: tuple[str, ...], code: int, said: st
 
 def test_what_cannot_be_made_again_is_said(made: Made) -> None:
     edited(made, "clock", plot_only=True)
-    path = made.root / ".vaibify/records/workflow/order.json"
-    value = json.loads(path.read_text())
+    path = ".vaibify/records/workflow/order.json"
+    value = made.fact(path)
     value["components"]["cpu"] = "another"
-    path.write_text(json.dumps(value))
+    made.write(path, json.dumps(value))
     (made.root / ".vaibify/records/workflow/chance.json").unlink()
     for slug, said in (
         ("clock", "its last run made only plots; run it whole first"),

@@ -47,6 +47,9 @@ FILES = {
     "xfail.py": "import pytest\n@pytest.mark.xfail(reason='known')\ndef test_it(): assert 0\n",
     "xpass.py": "import pytest\n@pytest.mark.xfail(strict=True)\ndef test_it(): pass\n",
     "loose.py": "import pytest\n@pytest.mark.xfail\ndef test_it(): pass\n",
+    "left.py": (
+        "import pytest\ndef test_one(): pass\ndef test_two(): pytest.exit('enough', returncode=0)\n"
+    ),
     "killed.py": (
         "import os, signal\n"
         "def test_one(): pass\n"
@@ -150,7 +153,7 @@ def test_failing_whatever_the_shell_makes_of_it(
     ("name", "outcome", "collected", "expected"),
     [
         ("some.py", "passed", 1, {"test_one": "passed", "test_two": "skipped"}),
-        ("xfail.py", "passed", 1, {"test_it": "passed"}),
+        ("xfail.py", "unknown", 0, {"test_it": "skipped"}),
         ("loose.py", "passed", 1, {"test_it": "passed"}),
         ("inner.py", "passed", 1, {"test_it": "passed"}),
         ("skipped.py", "unknown", 0, {"test_one": "skipped", "test_two": "skipped"}),
@@ -162,6 +165,45 @@ def test_passing_needs_a_test_that_ran(
 ) -> None:
     result = bench.run(f"{PYTEST} {name} || true")
     assert (result.outcome, result.collected, outcomes_of(result)) == (outcome, collected, expected)
+
+
+def test_a_session_that_pytest_was_told_to_leave(bench: Bench) -> None:
+    result = bench.run(f"{PYTEST} left.py")
+    assert (result.outcome, result.exit_status) == ("unknown", 0)
+    assert result.detail == "did not come to their end"
+
+
+@pytest.mark.parametrize("command", [f"{PYTEST} --version", f"cd . && {PYTEST} --help"])
+def test_pytest_that_begins_no_session(bench: Bench, command: str) -> None:
+    result = bench.run(command)
+    assert (result.outcome, result.exit_status, result.collected) == ("unknown", 0, 0)
+
+
+def test_unittest_that_runs_nothing(bench: Bench) -> None:
+    """By its words: its status is 5 since Python 3.12, and 0 before."""
+    command = f"{sys.executable} -m unittest none.py || true"
+    log = "\n----\nRan 0 tests in 0.000s\n\nOK\n"
+    done = bench.run(command, "true")
+    assert done.outcome == "passed", "what nobody is told of"
+    commands = session.commands_of(
+        [Suite("integrity", (command, "true"))], {command: command, "true": "true"}
+    )
+    result = session.results(commands, bench.exchange, "", log=log)["integrity"]
+    assert (result.outcome, result.detail, result.collected) == ("unknown", "ran no test", 1)
+
+
+def test_what_a_session_says_it_loaded(bench: Bench) -> None:
+    (bench.place / "deep").mkdir()
+    (bench.place / "deep/helper.py").write_text("VALUE = 1\n")
+    (bench.place / "use.py").write_text(
+        "import sys\nsys.path.insert(0, ''.join(['de', 'ep']))\n"
+        "import helper\ndef test_it(): pass\n"
+    )
+    bench.run(f"{PYTEST} use.py")
+    commands = session.commands_of([Suite("integrity", ("x",))], {"x": "x"})
+    place = os.path.realpath(bench.place)
+    found = {one for one in session.files(commands, bench.exchange) if one.startswith(place)}
+    assert found == {f"{place}/{one}" for one in ("use.py", "deep/helper.py")}
 
 
 def test_nothing_collected_by_its_exit_status(bench: Bench) -> None:

@@ -231,6 +231,19 @@ def pack_of(store: PackStore, name: str) -> tuple[Mapping[str, Any], list[str]]:
         return pack.about, [one.path for one in pack.members]
 
 
+def test_a_seed_that_was_declared_as_it_would_be_drawn_is_withdrawn(made: Made) -> None:
+    """What was kept says that it was declared; what is put back, that it is not any more."""
+    (drawn,) = {record(made, slug).seed for slug in ["make"]}
+    made.workflow([CHAIN[0]], bDeterministic=True, iSeed=drawn)
+    assert made.steps()["make"].run == "current"
+    assert told(run(made, "make")) == ([], ["make"], [])
+    assert record(made, "make").seed_declared
+    made.workflow([CHAIN[0]], bDeterministic=True)
+    assert [one.code for one in made.steps()["make"].reasons][:1] == ["seed-changed"]
+    assert told(run(made)) == (["make"], [], [])
+    assert made.steps()["make"].run == "current"
+
+
 def test_only_a_sealed_entry_serves_a_run_that_is_to_be_sealed(made: Made) -> None:
     assert told(run(made, sealed=True))[:2] == ([], BOTH)
     for path in ("out/a.txt", "out2/b.txt"):

@@ -62,7 +62,7 @@ def test_another_kernel_machine_and_processor_make_nothing_stale(green: Made) ->
     before = parts(green)
     for slug in ("make", "use"):
         path = f".vaibify/records/workflow/{slug}.json"
-        value = json.loads(green.read(path))
+        value = green.fact(path)
         value["host"] |= {"kernel": "9.9.9-elsewhere", "cpus": "512", "libc": "glibc 9.9"}
         value["engine"] |= {"version": "99.0", "api": "9.9", "product": "podman"}
         green.write(path, json.dumps(value))

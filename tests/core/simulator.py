@@ -111,10 +111,13 @@ class Lab:
         return [*step.inputs, *step.test_inputs]
 
     def how(self, step: Step) -> tuple[Any, ...]:
+        return (step.commands, *self.around(step))
+
+    def around(self, step: Step) -> tuple[Any, ...]:
         top = self.workflow
         environment = tuple(sorted(step.environment.items()))
-        outside = (top.deterministic, self.image, self.lock, self.network_isolation)
-        return (step.commands, step.directory, environment, *outside)
+        outside = (top.deterministic, self.image, self.lock, self.network_isolation, top.seed)
+        return (step.directory, environment, *outside)
 
     # what happens
 
@@ -177,8 +180,13 @@ class Lab:
             "2026-01-01T00:00:01Z", person="Ana", machine={"id": self.machine, "host": "lab"},
             directory=step.directory, commands=step.commands, image=self.image, lock=self.lock,
             environment=step.environment, network_isolation=self.network_isolation,
-            isolation="container", pins=Pins(*hashed),
+            isolation="container", pins=Pins(*hashed), **self._seed(),
         )  # fmt: skip
+
+    def _seed(self) -> dict[str, Any]:
+        """A seed that is declared, else drawn; the number drawn decides nothing."""
+        declared = self.workflow.seed
+        return {"seed": 5 if declared is None else declared, "seed_declared": declared is not None}
 
     def test(self, slug: str, passes: bool = True) -> None:
         step = self.step(slug)
@@ -189,9 +197,16 @@ class Lab:
             outcome = "passed" if passes else "failed"
             one = facts.TestResult(f"{suite.category}::test", outcome)
             results[suite.category] = CategoryResult(outcome, suite.commands, 0, 1, (one,))
-            self.tested[slug, suite.category] = (passes, (suite.commands, *seen))
+            how = (suite.commands, *self.around(step))
+            self.tested[slug, suite.category] = (passes, (how, *seen))
         hashed = [{p: sha(d) for p, d in one.items() if d is not None} for one in seen]
-        self.markers[slug] = facts.TestMarker("workflow", slug, "run", "now", results, *hashed)
+        around = facts.Surroundings(
+            step.directory, step.environment, self.image, self.lock,
+            self.workflow.deterministic, self.network_isolation, **self._seed(),
+        )  # fmt: skip
+        self.markers[slug] = facts.TestMarker(
+            "workflow", slug, "run", "now", results, *hashed, around
+        )
 
     def sign(self, slug: str, verdict: str = "passed", **changes: Any) -> None:
         record = self.records.get(slug)
@@ -339,7 +354,7 @@ def _test_state(lab: Lab, step: Step, suite: Any) -> str:
     groups = (step.outputs, lab.consumed_by_tests(step), lab.tests_of(step))
     now = tuple(lab.bytes_of(group) for group in groups)
     there = all(None not in one.values() for one in now)
-    if (suite.commands, *now) != found[1] or not there:
+    if ((suite.commands, *lab.around(step)), *now) != found[1] or not there:
         return "untested"
     return "passed" if found[0] else "failed"
 

@@ -25,6 +25,7 @@ IMAGE = "sha256:" + "a" * 64
 CLEAN = "current none passed green"
 FIT = "current passed passed green"
 UPSTREAM = "current passed passed upstream | upstream-stale"
+BARE = "integrity-untested, quantitative-untested"
 TESTS = "integrity-untested {0}, quantitative-untested {0}"
 
 
@@ -59,6 +60,10 @@ def both(lab: Lab) -> tuple[str, str]:
 
 def record(lab: Lab, slug: str = "fit", **changes: Any) -> None:
     lab.records[slug] = dataclasses.replace(lab.records[slug], **changes)
+
+
+def marker(lab: Lab, slug: str = "fit", **changes: Any) -> None:
+    lab.markers[slug] = dataclasses.replace(lab.markers[slug], **changes)
 
 
 def state(kind: str, path: str, **details: Any) -> Callable[[Lab], None]:
@@ -170,13 +175,14 @@ ROWS: list[tuple[str, Callable[[Lab], Any], str, str]] = [
      CLEAN, "stale passed passed | code-new t.py"),
     ("determinism declared", lambda lab: lab.document.update(bDeterministic=True),
      "stale none passed | determinism-changed",
-     "stale passed passed upstream | determinism-changed, upstream-stale"),
+     f"stale untested passed upstream | determinism-changed, {BARE}, upstream-stale"),
     ("determinism by flag", lambda lab: lab.run("clean", flag=True),
      "current none untested | sign-off-gone", FIT),
     ("determinism by flag, declared after", lambda lab: (
         lab.run("fit", flag=True), lab.document.update(bDeterministic=True)),
      "stale none passed | determinism-changed",
-     "stale passed untested upstream | determinism-changed, sign-off-gone, upstream-stale"),
+     f"stale untested untested upstream | determinism-changed, {BARE}, sign-off-gone, "
+     "upstream-stale"),
     ("determinism declared, run with the flag, withdrawn", lambda lab: (
         lab.document.update(bDeterministic=True), lab.run("clean", flag=True),
         lab.document.update(bDeterministic=False)),
@@ -199,17 +205,28 @@ ROWS: list[tuple[str, Callable[[Lab], Any], str, str]] = [
     # environment
     ("an image is pinned", lambda lab: setattr(lab, "image", IMAGE),
      "stale none passed | outside-image",
-     "stale passed passed upstream | outside-image, upstream-stale"),
+     f"stale untested passed upstream | outside-image, {BARE}, upstream-stale"),
     ("the pinned image is another", lambda lab: (record(lab, image=IMAGE),
                                                  record(lab, "clean", image=IMAGE)),
      "stale none passed | image-changed",
      "stale passed passed upstream | image-changed, upstream-stale"),
     ("the lock changes", lambda lab: setattr(lab, "lock", "b" * 64),
      "stale none passed | lock-changed",
-     "stale passed passed upstream | lock-changed, upstream-stale"),
+     f"stale untested passed upstream | lock-changed, {BARE}, upstream-stale"),
     ("the network is cut", lambda lab: setattr(lab, "network_isolation", True),
      "stale none passed | network-changed",
-     "stale passed passed upstream | network-changed, upstream-stale"),
+     f"stale untested passed upstream | network-changed, {BARE}, upstream-stale"),
+    ("a seed is declared", lambda lab: lab.document.update(iSeed=6),
+     "stale none passed | seed-changed",
+     f"stale untested passed upstream | seed-changed, {BARE}, upstream-stale"),
+    ("the seed that was drawn is declared", lambda lab: lab.document.update(iSeed=5), CLEAN, FIT),
+    ("a declared seed is withdrawn", lambda lab: (
+        lab.document.update(iSeed=5), lab.finish(["clean", "fit"]), lab.document.pop("iSeed")),
+     "stale none passed | seed-changed",
+     f"stale untested passed upstream | seed-changed, {BARE}, upstream-stale"),
+    ("only the tests ran elsewhere", lambda lab: marker(lab, surroundings=dataclasses.replace(
+        lab.markers["fit"].surroundings, environment={"A": "1"})),
+     CLEAN, f"current untested passed | {BARE}"),
     ("environment.json is unusable", lambda lab: setattr(lab, "environment_fault", "is not JSON"),
      "unknown none passed | environment-unusable",
      "unknown passed passed upstream | environment-unusable, upstream-unknown"),

@@ -91,6 +91,7 @@ MARKER = facts.TestMarker(
     {"out/x": HASH},
     {"data/raw": OTHER},
     {"tests/t.py": HASH},
+    facts.Surroundings("fits", {"A": "1"}, "sha256:" + HASH, OTHER, True, False, 7, True),
 )
 SIGNED = SignOffs(
     "workflow",
@@ -126,7 +127,12 @@ def read_record(value, path=PATH):
 
 
 def plain(data: bytes):
-    return json.loads(data)
+    """Return what a fact file holds but for its digest, so that it may be changed."""
+    value = json.loads(data)
+    for one in (value, *value.get("sign_offs", ())):
+        one.pop("digest", None)
+        one.pop("sDigest", None)
+    return value
 
 
 @pytest.mark.parametrize("record", [PASSED, FAILED, SMALLEST], ids=lambda one: one.outcome)
@@ -188,7 +194,7 @@ def test_the_last_passed_run_is_the_record_itself_or_the_one_inside():
 def test_the_keys_of_a_marker_are_those_of_the_requirement_documents():
     assert set(plain(dump_marker(MARKER))) == {
         *("sFormat", "sWorkflow", "sStep", "sRunId", "sWhen", "dictCategories"),
-        *("dictOutputHashes", "dictInputHashes", "dictTestHashes"),
+        *("dictOutputHashes", "dictInputHashes", "dictTestHashes", "dictSurroundings"),
     }
 
 
@@ -219,6 +225,35 @@ def test_whole_numbers_may_be_written_as_floats():
 
 def test_keys_of_somebody_else_are_passed_over():
     assert read_record(plain(dump_record(PASSED)) | {"mood": "good"}) == PASSED
+
+
+@pytest.mark.parametrize(
+    ("parse", "data", "change"),
+    [
+        (parse_record, dump_record(PASSED), lambda one: one["pins"].update(inputs={})),
+        (parse_record, dump_record(PASSED), lambda one: one.update(seconds=1.0)),
+        (parse_record, dump_record(FAILED), lambda one: one["last_passed"].update(lock=None)),
+        (parse_record, dump_record(FAILED), lambda one: one["last_passed"].pop("acknowledged")),
+        (parse_marker, dump_marker(MARKER), lambda one: one.update(dictInputHashes={})),
+        (parse_marker, dump_marker(MARKER),
+         lambda one: one["dictCategories"]["integrity"].update(sOutcome="passed")),
+        (parse_sign_offs, dump_sign_offs(SIGNED),
+         lambda one: one["sign_offs"][0].update(verdict="passed")),
+    ],
+)  # fmt: skip
+def test_what_git_made_of_two_facts_is_not_believed(parse, data, change):
+    value = json.loads(data)
+    change(value)
+    with pytest.raises(InvalidFile) as caught:
+        parse(json.dumps(value).encode(), PATH, "workflow", "fit")
+    text = "is not as it was written: two were merged into one, or somebody edited it"
+    assert str(caught.value) == f"{PATH}: {text}"
+    assert parse(json.dumps(json.loads(data)).encode(), PATH, "workflow", "fit"), "written anew"
+
+
+def test_a_sign_off_with_a_signature_is_vouched_for_by_that():
+    entries = json.loads(dump_sign_offs(SIGNED))["sign_offs"]
+    assert ["digest" in one for one in entries] == [True, False]
 
 
 UP = "expected a path inside the repository as the key"

@@ -71,7 +71,7 @@ def happen(lab: Lab, seen: list[dict[str, bytes]], rng: Random) -> None:
     """One thing that somebody or something does."""
     slug = rng.choice(lab.workflow.steps).slug
     path = rng.choice(sorted(lab.files) or ["none"])
-    match rng.randrange(15):
+    match rng.randrange(17):
         case 0 | 1:
             lab.edit(path, rng.choice(["edited", "# a comment"]))
         case 2:
@@ -96,6 +96,10 @@ def happen(lab: Lab, seen: list[dict[str, bytes]], rng: Random) -> None:
             lab.image = rng.choice([None, "sha256:" + "0" * 64])
         case 12:
             lab.document["bDeterministic"] = rng.random() < 0.5
+        case 13:
+            lab.document["iSeed"] = rng.randrange(2)
+        case 14:
+            lab.document.pop("iSeed", None)
         case _:
             lab.finish(workflow_order(lab.workflow))
     seen.append(dict(lab.files))

@@ -578,10 +578,104 @@ def test_shell_scripts(tree: Tree) -> None:
     names = ["bin/run.sh", "lib.sh", "deeper.sh", "conf", "bin/near.sh", "bin/near2.sh", "in_if.sh"]
     names += ["fit.py", "src/in_src.py", "sub/tool", "sub/beside.py", "package/main.py"]
     assert found == CodeScan(
-        tuple(sorted([*names, "plot.R", "util.R"])),
+        tuple(sorted([*names, "plot.R", "util.R", "x.py"])),
         (),
         ("bin/run.sh: line 14 reads gone.sh, which is not in the repository",),
     )
+
+
+DEEP = {"a/s.py": "", "lib/deep.py": "import deeper\n", "lib/deeper.py": "", "deep.R": ""}
+IN_LIB = {"lib/deep.py", "lib/deeper.py"}
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("import sys, os.path as p\n"
+         "sys.path.insert(0, p.join(p.dirname(__file__), '..', 'lib'))\nimport deep", IN_LIB),
+        ("import sys, os\nHERE = os.path.abspath(os.path.dirname(__file__))\n"
+         "LIB = os.path.join(os.path.dirname(HERE), 'lib')\nsys.path.append(LIB)\nimport deep",
+         IN_LIB),
+        ("import sys\nfrom pathlib import Path\nROOT = Path(__file__).resolve().parents[1]\n"
+         "sys.path.insert(0, str(ROOT / 'lib'))\nimport deep", IN_LIB),
+        ("import sys\nfrom pathlib import Path\n"
+         "sys.path[:0] = [str(Path(__file__).parent.parent / 'lib')]\nimport deep", IN_LIB),
+        ("import sys, os\nsys.path.append(os.getcwd() + '/lib')\nimport deep", IN_LIB),
+        ("import importlib, sys\nNAME = 'deep'\nsys.path.append('lib')\n"
+         "importlib.import_module(NAME)", IN_LIB),
+        ("import runpy, sys\nsys.path.append('lib')\nrunpy.run_module('deep')", IN_LIB),
+        ("import runpy\nrunpy.run_path('lib/deep.py')", IN_LIB),
+        ("exec(open('lib/deep.py').read())", IN_LIB),
+        ("from pathlib import Path\nHERE = Path(__file__).parent\n"
+         "exec((HERE / '..' / 'lib' / 'deep.py').read_text())", IN_LIB),
+        ("import importlib.util as u\nu.spec_from_file_location('d', 'lib/deep.py')", IN_LIB),
+        ("import subprocess, sys\nsubprocess.run([sys.executable, 'lib/deep.py', '-v'])", IN_LIB),
+        ("import os\nos.system('cd lib && python deep.py > /dev/null')", IN_LIB),
+        ("import subprocess\nsubprocess.check_call(['python', '-m', 'lib.deep'])", {"lib/deep.py"}),
+        ("import subprocess\nsubprocess.run(['Rscript', 'deep.R'])", {"deep.R"}),
+        ('"""Beside lib/deep.py."""\ndef f():\n    "lib/deep.py"\n', set()),
+        ("print('see lib/deep.py and python lib/deep.py')", set()),
+        ("x = x + y\ny = y + x\nimport sys\nsys.path.append(x)", set()),
+    ],
+)  # fmt: skip
+def test_code_that_python_runs_other_than_by_import(tree: Tree, text: str, more: set[str]) -> None:
+    put(tree, **{**DEEP, "a/fit.py": text})
+    assert set(reachable_code(tree, ["a/fit.py"], "").files) == {"a/fit.py", *more}
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("cd lib\npython - <<'END'\nimport deep\nEND\n", IN_LIB),
+        ("PYTHONPATH=lib python3 -u <<END | tee log\nimport deep as d\nprint('$1')\nEND\n", IN_LIB),
+        ("export PYTHONPATH=lib:$PYTHONPATH\npython -c 'import sys\nimport deep\n'\n", IN_LIB),
+        ("export PYTHONPATH=lib\npython a/uses.py\n", {*IN_LIB, "a/uses.py"}),
+        ('LIB="$(cd "$(dirname "$0")/.." && pwd)/lib"\nPYTHONPATH="$LIB" python -mdeep\n', IN_LIB),
+        ('LIB=$(dirname "$0")/../sh\nsource "$LIB/common.sh"\n', {"sh/common.sh"}),
+        ('HERE=sh; . "${HERE}"/common.sh\n', {"sh/common.sh"}),
+        ("awk -fsh/sum.awk data\n", {"sh/sum.awk"}),
+        ("gcc -o fit src/fit.c && ./fit\n", {"src/fit.c", "src/fit.h"}),
+        ("make fit\n", {"Makefile", "src/fit.c", "src/fit.h"}),
+        ("node js/run.js\n", {"js/run.js", "js/part.js"}),
+        ("perl -Ilib pl/run.pl\n", {"pl/run.pl", "pl/My/Part.pm"}),
+        ("octave --eval run m/run.m\n", {"m/run.m", "m/part.m"}),
+        ("Rscript r/all.R\n", {"r/all.R", "r/parts/one.R", "r/parts/two.R"}),
+    ],
+)  # fmt: skip
+def test_code_in_and_below_shell_scripts(tree: Tree, text: str, more: set[str]) -> None:
+    put(
+        tree,
+        **{
+            **DEEP,
+            "a/run.sh": text,
+            "a/uses.py": "import deep\n",
+            "sh/common.sh": "",
+            "sh/sum.awk": "",
+            "src/fit.c": '#include <stdio.h>\n#include "fit.h"\n',
+            "src/fit.h": "",
+            "Makefile": "fit: src/fit.c\n\tgcc -o $@ $<\n",
+            "js/run.js": "const part = require('./part')\n",
+            "js/part.js": "",
+            "pl/run.pl": "use lib 'pl';\nuse strict;\nuse My::Part;\n",
+            "pl/My/Part.pm": "",
+            "m/run.m": "x = part(3);\n",
+            "m/part.m": "",
+            "r/all.R": 'for (f in list.files("r/parts", full.names = TRUE)) source(f)\n',
+            "r/parts/one.R": "",
+            "r/parts/two.R": "",
+        },
+    )
+    assert set(reachable_code(tree, ["a/run.sh"], "").files) == {"a/run.sh", *more}
+
+
+def test_folders_that_pythonpath_names(tree: Tree) -> None:
+    put(tree, **{**DEEP, "a/fit.py": "import deep\n"})
+    for search in ([], ["lib"]):
+        found = CodeScanner(tree).moment()
+        with found as moment:
+            scan = moment.scan(["a/fit.py"], "", (), search)
+        assert set(scan.files) == {"a/fit.py", *(IN_LIB if search else ())}
+        assert [one[0] for one in scan.missing_modules] == ([] if search else ["deep"])
 
 
 def test_r_and_julia(tree: Tree) -> None:

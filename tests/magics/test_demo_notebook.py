@@ -14,7 +14,9 @@ from tests.magics.test_kernels import command
 from vaibify_lab.notebooks.cells import step_magic
 from vaibify_lab.project.cells import cell_in, sources_in
 
-OF_ONE_RUN = frozenset({"run_id", "started", "ended", "seconds", "sRunId", "sWhen"})
+OF_ONE_RUN = frozenset(
+    {"run_id", "started", "ended", "seconds", "sRunId", "sWhen"} | {"digest", "sDigest"}
+)
 SLUGS = ("clean", "trend", "figure")
 
 

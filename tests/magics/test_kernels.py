@@ -190,7 +190,7 @@ def test_no_headless_runner_ends_well_over_a_step_that_was_not_run(tmp_path: Pat
     assert plain.returncode == 1 and "and is stale: no container engine" in plain.stdout
     # ran elsewhere, in that image: then there is nothing to run
     path = ".vaibify/records/workflow/fit.json"
-    made.write(path, json.dumps(json.loads(made.read(path)) | {"image": IMAGE}))
+    made.write(path, json.dumps(made.fact(path) | {"image": IMAGE}))
     assert made.steps()["fit"].run == "current"
     done = command(made.root, *papermill, **NOWHERE)
     assert done.returncode == 0, done.stderr

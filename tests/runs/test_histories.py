@@ -322,8 +322,8 @@ def test_both_branches_of_a_merge_reran_a_step(chain: Made) -> None:
 
 
 def test_forged_facts_are_no_green(chain: Made) -> None:
-    record = json.loads(chain.read(".vaibify/records/workflow/use.json"))
-    signed = json.loads(chain.read(".vaibify/sign_offs/workflow/use.json"))
+    record = chain.fact(".vaibify/records/workflow/use.json")
+    signed = chain.fact(".vaibify/sign_offs/workflow/use.json")
     shutil.copy(
         chain.root / ".vaibify/records/workflow/make.json",
         chain.root / ".vaibify/records/workflow/use.json",
@@ -347,7 +347,7 @@ def test_forged_facts_are_no_green(chain: Made) -> None:
 
 def test_facts_of_a_clone_are_somebody_elses_word(chain: Made, tmp_path: Path) -> None:
     path = ".vaibify/records/workflow/make.json"
-    record = json.loads(chain.read(path))
+    record = chain.fact(path)
     record["machine"] = {"host": "elsewhere", "id": "f" * 32}
     chain.write(path, json.dumps(record))
     notes = {one.code: one.text for one in chain.steps()["make"].notes}

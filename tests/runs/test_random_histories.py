@@ -25,7 +25,7 @@ from vaibify_lab.core.report import StepReport
 from vaibify_lab.runs.opened import Opened
 
 BRANCHES = ("main", "one", "two")
-KEEP = st.sampled_from(["ours", "theirs", "both", "none"])
+KEEP = st.sampled_from(["ours", "theirs", "both", "none", "-Xours", "-Xtheirs"])
 APART: dict[str, tuple[st.SearchStrategy[Any], ...]] = {  # on either side, before a merge
     "edit": (paths, numbers),
     "delete": (paths,),
@@ -76,11 +76,15 @@ class Histories(Acts):
 
     @rule(branch=BRANCH, keep=KEEP)
     def merge(self, branch: str, keep: str) -> None:
-        """Merge a branch; where it conflicts keep one side, or markers in facts, or give up."""
+        """Merge a branch; where it conflicts keep one side, or markers in facts, or give up.
+
+        ``-Xours`` keeps one side of each conflicting part, and the other's of the rest of the file.
+        """
         self._commit()
         if not git(self.root, "branch", "--list", branch):
             return
-        command = ["git", "-C", str(self.root), "merge", "-q", "-m", "merged", branch]
+        how = [keep] if keep.startswith("-X") else []
+        command = ["git", "-C", str(self.root), "merge", "-q", *how, "-m", "merged", branch]
         if subprocess.run(command, capture_output=True, check=False).returncode == 0:
             return
         if keep == "none":

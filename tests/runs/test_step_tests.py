@@ -56,7 +56,9 @@ def test_a_marker_says_what_was_tested_and_holds_while_that_is_so(
         "dictCategories",
         "dictInputHashes",
         "dictOutputHashes",
+        "dictSurroundings",
         "dictTestHashes",
+        "sDigest",
         "sFormat",
         "sRunId",
         "sStep",
@@ -120,6 +122,89 @@ def test_what_pytest_is_set_to_is_part_of_the_tests(
     assert state(made)[0] == "passed"
     made.write(path, f"# {good}")
     assert state(made)[0] != "passed"
+
+
+LOADS = "from deep import limit\nfrom conftest import limit as other\ndef test_it():\n    limit()\n"
+
+
+@pytest.mark.parametrize("tier", ["bwrap", "plain"])
+@pytest.mark.parametrize(
+    ("settings", "more"),
+    [
+        ("pythonpath = odd/place", {}),
+        ("python_files = probe_*.py\npythonpath = odd/place", {"tests/probe_it.py": LOADS}),
+        ("addopts = -p deep\npythonpath = odd/place", {"tests/test_it.py": TEST}),
+        ("", {"tests/conftest.py": (
+            "import sys\nsys.path += [''.join(['odd', '/place'])]\n"
+            "pytest_plugins = ['deep']\ndef limit(): return 5\n"
+        ), "tests/test_it.py": TEST}),
+    ],
+    ids=["pythonpath", "python_files", "-p", "pytest_plugins"],
+)  # fmt: skip
+def test_a_file_that_only_pytest_finds_is_part_of_the_tests(
+    tmp_path: Path, tier: str, settings: str, more: dict[str, str]
+) -> None:
+    deep = {"odd/place/deep.py": "def limit(): return 5\n", "pytest.ini": f"[pytest]\n{settings}\n"}
+    files = {**FILES, "tests/test_it.py": LOADS, **deep, **more}
+    made = Made.new(tmp_path / "p", with_tests("python -m pytest -q"), files)
+    assert run_here(made, tier=tier).steps == {"one": "passed"}
+    assert state(made) == ("passed", None, "")
+    made.project().envelope()
+    for path in ("odd/place/deep.py", *more):
+        assert f"  {path}\n" in made.read("MANIFEST.sha256")
+        good = made.read(path)
+        made.write(path, f"# {good}")
+        assert state(made)[:2] == ("untested", path)
+        made.write(path, good)
+        assert state(made)[0] == "passed"
+    (made.root / "odd/place/deep.py").unlink()
+    assert state(made)[:2] == ("untested", "odd/place/deep.py")
+    made.project().envelope("manifest")
+
+
+def test_a_file_that_changed_while_the_tests_ran_vouches_for_nothing(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    late = f"def test_it():\n    open({str(begun)!r}, 'w')\n    time.sleep(1)\n"
+    test = f"import sys, time\nsys.path.append('ddo'[::-1])\nimport deep\n{late}"
+    files = {**FILES, "tests/test_it.py": test, "odd/deep.py": "VALUE = 1\n"}
+    made = Made.new(tmp_path / "p", with_tests(PYTEST), files)
+
+    def edit() -> None:
+        while not begun.exists():
+            time.sleep(0.02)
+        made.write("odd/deep.py", "VALUE = 2\n")
+
+    editor = threading.Thread(target=edit)
+    editor.start()
+    run_here(made, tier="plain")
+    editor.join()
+    text = "integrity tests loaded odd/deep.py, which changed meanwhile"
+    assert state(made) == ("untested", None, text)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"dictEnvironment": {"A": "2"}}, "ran before its dictEnvironment changed"),
+        ({"sDirectory": "tests"}, "ran before sDirectory changed"),
+    ],
+)
+def test_tests_in_another_environment_say_nothing_of_this_one(
+    tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
+    """Also where outputs are equal, and a run of other tests writes the marker anew."""
+    both = {"dictIntegrity": {"saCommands": ["true"]}, "dictQualitative": {"saCommands": ["true"]}}
+    run = f"cat {tmp_path}/p/data/in.txt > {tmp_path}/p/w/o.txt"
+    one = {**with_tests()[0], "dictTests": both, "saDataCommands": [run]}
+    made = Made.new(tmp_path / "p", [one], FILES)
+    run_here(made, tier="plain")
+    made.workflow([{**one, **change}])
+    assert state(made) == ("untested", None, f"integrity tests {said}")
+    run_here(made, tier="plain", tests=False)
+    assert made.states()["one"][0] == "current"
+    run_here(made, tier="plain", tests_only=True, category="qualitative")
+    found = made.steps()["one"]
+    assert (found.integrity, found.qualitative) == ("untested", "passed")
 
 
 @pytest.mark.parametrize("path", ["pyproject.toml", "setup.cfg", "tox.ini"])

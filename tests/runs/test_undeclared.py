@@ -8,6 +8,7 @@ import pytest
 
 from tests.kit import Made
 from tests.notebooks.books import book
+from vaibify_lab.runs.opened import Opened
 
 STEP = {
     "sName": "Fit",
@@ -19,6 +20,12 @@ STEP = {
 }
 FILES = {"data/in.csv": "1", "given/a.csv": "1", "study/more.csv": "1", "data/else.csv": "1"}
 MAIN = "def main():\n    {}\n\nif __name__ == '__main__':\n    main()\n"
+
+
+def code_of(made: Made) -> list[str]:
+    """Return the code of the step."""
+    opened = Opened(made.root, cached=False)
+    return list(opened.observer.scout.code_of(opened.workflow("workflow.json").steps[0]).files)
 
 
 def told(made: Made) -> list[tuple[str, str]]:
@@ -126,9 +133,6 @@ PATH = "from pathlib import Path\n"
         ("def load(path):\n    open(path)\nload('more.csv')", "study/more.csv"),
         ("import argparse as a\na.ArgumentParser(x='../data/else.csv')", "data/else.csv"),
         ("import sqlite3\nsqlite3.connect('more.csv')", "study/more.csv"),
-        ("import subprocess, sys\nsubprocess.run([sys.executable, 'sub.py'])", "study/sub.py"),
-        ("import os\nos.system('python sub.py x')", "study/sub.py"),
-        ("import runpy\nrunpy.run_path('sub.py')", "study/sub.py"),
     ],
 )
 def test_what_is_named_in_other_ways(tmp_path: Path, code: str, path: str) -> None:
@@ -136,6 +140,38 @@ def test_what_is_named_in_other_ways(tmp_path: Path, code: str, path: str) -> No
     [(text, where)] = told(made)
     assert where == path
     assert text.endswith(f" {path!r}, which is not declared")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import subprocess, sys\nsubprocess.run([sys.executable, 'sub.py'])",
+        "import os\nos.system('python sub.py x')",
+        "import runpy\nrunpy.run_path('sub.py')",
+    ],
+)
+def test_what_it_runs_is_its_code(tmp_path: Path, code: str) -> None:
+    made = Made.new(tmp_path / "p", [STEP], {**FILES, "study/sub.py": "", "study/fit.py": code})
+    assert told(made) == []
+    assert code_of(made) == ["study/fit.py", "study/sub.py"]
+
+
+@pytest.mark.parametrize(
+    ("code", "named"),
+    [
+        ("open('/data/lab/a.csv')", "/data/lab/a.csv"),
+        ("import pandas as pd\npd.read_csv('~/a.csv')", "~/a.csv"),
+        ("open('/home/ada/out.csv', 'w').write('1')", "/home/ada/out.csv"),
+        ("open('/etc/hostname')\nopen('/tmp/x')\nopen('/proc/cpuinfo')", None),
+        ("import os\nif os.path.exists('/data/lab'):\n    open('/data/lab/a.csv')", None),
+    ],
+)
+def test_a_place_of_one_machine_in_a_script(tmp_path: Path, code: str, named: str | None) -> None:
+    made = Made.new(tmp_path / "p", [STEP], {**FILES, "study/fit.py": code})
+    found = [one.text for one in made.project().check() if one.code == "absolute-path"]
+    line = code.count("\n") + 1
+    said = f"study/fit.py:{line} names {named!r}, which other people do not have"
+    assert found == ([said] if named else [])
 
 
 def test_what_another_step_makes_is_missed_before_it_is_there(tmp_path: Path) -> None:
@@ -149,22 +185,23 @@ def test_what_another_step_makes_is_missed_before_it_is_there(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("command", "more", "path"),
     [
-        ("cd sub && make -s all", {}, "sub/Makefile"),
-        ("make -j2 -C sub", {}, "sub/Makefile"),
-        ("make -C sub", {"saScripts": ["sub/Makefile"]}, None),
-        ("make -f sub/other.mk -C sub", {"saInputDataFiles": ["sub/other.mk"]}, None),
-        ("make", {}, None),
-        ("echo make -C sub", {}, None),
-        ("snakemake -c1", {}, "Snakefile"),
+        ("cd sub && make -s all", {}, ["sub/Makefile", "sub/part.mk"]),
+        ("make -j2 -C sub", {}, ["sub/Makefile", "sub/part.mk"]),
+        ("make -C sub", {"saScripts": ["sub/Makefile"]}, ["sub/Makefile", "sub/part.mk"]),
+        ("make -f sub/other.mk", {"saInputDataFiles": ["sub/other.mk"]}, ["sub/other.mk"]),
+        ("make", {}, []),
+        ("echo make -C sub", {}, []),
+        ("snakemake -c1", {}, ["Snakefile"]),
     ],
 )
-def test_the_file_that_a_program_reads_unasked(
-    tmp_path: Path, command: str, more: dict[str, list[str]], path: str | None
+def test_the_file_that_a_program_reads_unasked_is_its_code(
+    tmp_path: Path, command: str, more: dict[str, list[str]], path: list[str]
 ) -> None:
     step = {"sName": "Fit", "saDataCommands": [command], "saDataFiles": ["o"], **more}
-    files = {"sub/Makefile": "all:\n\ttouch ../o\n", "sub/other.mk": "", "Snakefile": ""}
+    rules = "include part.mk\nall:\n\ttouch ../o\n"
+    files = {"sub/Makefile": rules, "sub/part.mk": "", "sub/other.mk": "", "Snakefile": ""}
     made = Made.new(tmp_path / "p", [step], files)
-    assert [where for _, where in told(made)] == ([path] if path else [])
+    assert (told(made), code_of(made)) == ([], path)
 
 
 def test_what_a_test_compares_with(tmp_path: Path) -> None:

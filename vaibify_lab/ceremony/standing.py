@@ -65,8 +65,7 @@ def lock_faults(opened: Opened, declared_none: bool) -> tuple[str, ...]:
 def _covered(
     opened: Opened, workflows: Sequence[Workflow], look: Look
 ) -> tuple[tuple[str, ...], str]:
-    scout = opened.observer.scout
-    seen = [(one, look.reach if one is look.workflow else scout.reach(one)) for one in workflows]
+    seen = [(one, look.reach if one is look.workflow else opened.reach(one)) for one in workflows]
     try:
         return covered_by(opened, seen), ""
     except VaibifyError as error:

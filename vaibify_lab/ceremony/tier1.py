@@ -37,7 +37,7 @@ def integrity(
     expected: Sequence[str] = ()
     known: dict[str, Sequence[str]] = {}
     try:
-        seen = [(one, opened.observer.scout.reach(one)) for one in workflows]
+        seen = [(one, opened.reach(one)) for one in workflows]
         for folders in (reach.folders for _, reach in seen):
             known |= {one: folders.files[one] for one in folders.files.keys() - folders.faults}
         expected = covered_by(opened, seen)

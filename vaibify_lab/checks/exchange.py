@@ -17,15 +17,21 @@ from vaibify_lab.files.plainfile import read_plain
 _LIMIT = 16 * 2**20  # of one report
 _TESTS, _NAME, _DETAIL, _DETAILS = 100_000, 2000, 1500, 1000
 _SESSIONS = 100
+_FILES, _PATH = 10_000, 4096
 _STATUS = re.compile(rb"[0-9]{1,3}\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One pytest session; ``status`` is None when it did not come to its end."""
+    """One pytest session; ``status`` is None when it did not come to its end.
+
+    ``files`` are those that it says decided: of its tests, its settings and the modules that were
+    loaded, as absolute paths where it ran.
+    """
 
     status: int | None
     tests: tuple[TestResult, ...]
+    files: tuple[str, ...] = ()
 
 
 def read_status(path: Path) -> int | None:
@@ -60,7 +66,7 @@ def _report(path: Path) -> Report | None:
         return None
     status = value.get("exit_status")
     known = isinstance(status, int) and not isinstance(status, bool) and 0 <= status < 256
-    return Report(status if known else None, _tests(tests))
+    return Report(status if known else None, _tests(tests), _files(value.get("files")))
 
 
 def _tests(tests: Mapping[str, Any]) -> tuple[TestResult, ...]:
@@ -73,6 +79,11 @@ def _tests(tests: Mapping[str, Any]) -> tuple[TestResult, ...]:
         text = detail[-_DETAIL:] if isinstance(detail, str) and number < _DETAILS else ""
         found.append(TestResult(name[:_NAME], outcome, text))
     return tuple(found)
+
+
+def _files(value: Any) -> tuple[str, ...]:
+    given = value[:_FILES] if isinstance(value, list) else ()
+    return tuple(one for one in given if isinstance(one, str) and len(one) <= _PATH)
 
 
 def _read(path: Path, limit: int) -> bytes | None:

@@ -7,6 +7,7 @@ when the plugin is loaded, so that a session that did not come to its end is see
 
 import json
 import os
+import sys
 import time
 
 import pytest
@@ -23,6 +24,8 @@ class Recorder:
     def __init__(self, prefix: str) -> None:
         self.path = f"{prefix}.{os.getpid()}-{time.time_ns()}.json"
         self.tests: dict[str, dict[str, str]] = {}
+        self.files: set[str] = set()
+        self._cut_short = False
         self._details = _DETAILS
         self._write(None)
 
@@ -35,7 +38,6 @@ class Recorder:
             outcome = "error"
         detail = "" if outcome == "passed" else self._detail(report.longrepr)
         if hasattr(report, "wasxfail"):
-            outcome = "passed" if outcome == "skipped" else outcome
             detail = f"expected to fail: {_text(report.wasxfail)}"[:_DETAIL]
         name = _text(report.nodeid)
         known = self.tests.get(name)
@@ -48,10 +50,18 @@ class Recorder:
             name = _text(report.nodeid) or "collection"
             self.tests[name] = {"outcome": "error", "detail": self._detail(report.longrepr)}
 
+    def pytest_keyboard_interrupt(self, excinfo) -> None:  # type: ignore[no-untyped-def]
+        """Note that the session was left early, which ``pytest.exit`` may do with status 0."""
+        self._cut_short = True
+
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session, exitstatus) -> None:  # type: ignore[no-untyped-def]
         """Write everything, whole or not at all."""
-        self._write(int(session.exitstatus))
+        root = str(session.config.rootpath)
+        tests = (name.partition("::")[0] for name in self.tests)  # also those of other processes
+        self.files.update(os.path.join(root, one) for one in tests)
+        self.files.update(_loaded())
+        self._write(None if self._cut_short else int(session.exitstatus))
 
     def _detail(self, shown: object) -> str:
         self._details -= 1
@@ -59,8 +69,20 @@ class Recorder:
 
     def _write(self, status: "int | None") -> None:
         with open(self.path + ".part", "w", encoding="ascii") as file:
-            json.dump({"exit_status": status, "tests": self.tests}, file)
+            value = {"exit_status": status, "tests": self.tests, "files": sorted(self.files)}
+            json.dump(value, file)
         os.replace(self.path + ".part", self.path)
+
+
+def _loaded() -> "set[str]":
+    """Return the files of every module that is loaded, but for installed ones."""
+    installed = tuple({os.path.realpath(one) + os.sep for one in (sys.prefix, sys.base_prefix)})
+    found: set[str] = set()
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and not os.path.realpath(file).startswith(installed):
+            found.update((_text(os.path.abspath(file)), _text(os.path.realpath(file))))
+    return found
 
 
 def _text(value: object) -> str:

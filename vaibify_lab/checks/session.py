@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +11,14 @@ from typing import Literal
 
 from vaibify_lab.checks.exchange import Report, read_reports, read_status
 from vaibify_lab.core import disk
+from vaibify_lab.core.commands import simple_commands
 from vaibify_lab.core.facts import CategoryResult, TestResult
+from vaibify_lab.core.interpreters import starts
 from vaibify_lab.core.model import Category, TestSuite
 
 _PLUGIN = "vaibify_recorder"
 _NOTHING_COLLECTED = 5
+_RAN_NONE = re.compile(r"^Ran 0 tests in ", re.MULTILINE)  # unittest
 _PASSING = frozenset({"passed", "skipped"})
 _Outcome = Literal["passed", "failed", "unknown"]
 
@@ -74,18 +78,32 @@ def results(
     exchange: Path,
     ended: str,
     why: Callable[[int], str] = exit_words,
+    log: str = "",
 ) -> dict[Category, CategoryResult]:
     """Return what each category's commands came to.
 
     ``ended`` says in words why the session ended early ("" when it ran to its end), ``why`` why a
-    command ended with a status before it tested anything.
+    command ended with a status before it tested anything. ``log`` is the end of what the commands
+    wrote to standard error.
     """
+    empty = _RAN_NONE.search(log) is not None
     found: dict[Category, CategoryResult] = {}
     for category in dict.fromkeys(command.category for command in commands):
-        numbered = [(n, one) for n, one in enumerate(commands) if one.category == category]
-        judged = [_judge(one, number, exchange, ended, why) for number, one in numbered]
-        found[category] = _join(tuple(one.declared for _, one in numbered), judged)
+        judged = []
+        for number, command in enumerate(commands):
+            if command.category == category:
+                one = _judge(command, number, exchange, ended, why)
+                hollow = empty and (len(commands) == 1 or _begins(command, "unittest"))
+                judged.append(_hollow(one) if hollow else one)
+        declared = tuple(one.declared for one in commands if one.category == category)
+        found[category] = _join(declared, judged)
     return found
+
+
+def files(commands: Sequence[Command], exchange: Path) -> frozenset[str]:
+    """Return the files that the sessions say decided, as absolute paths where they ran."""
+    reports = (read_reports(exchange, number) or () for number in range(len(commands)))
+    return frozenset(one for found in reports for report in found for one in report.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +126,28 @@ def _judge(
         outcome: _Outcome = "failed" if status else "unknown"
         return _Judged(outcome, status, (), "left a report that cannot be read")
     if not reports:
-        outcome = "failed" if status else "passed"
-        text = why(status) if status else ""
-        return _Judged(outcome, status, (TestResult(command.declared, outcome, text),), text)
+        return _by_status(command, status, why)
     return _of_sessions(status, reports, why)
+
+
+def _by_status(command: Command, status: int, why: Callable[[int], str]) -> _Judged:
+    """Judge a command that began no session of pytest's: it is one test."""
+    if status == 0 and _begins(command, "pytest"):
+        return _Judged("unknown", status, (), "began no session of pytest")
+    outcome: _Outcome = "failed" if status else "passed"
+    text = why(status) if status else ""
+    return _Judged(outcome, status, (TestResult(command.declared, outcome, text),), text)
+
+
+def _begins(command: Command, program: str) -> bool:
+    return any(starts(words, program) for words in simple_commands(command.run))
+
+
+def _hollow(judged: _Judged) -> _Judged:
+    """Believe no pass of unittest that ran nothing; before Python 3.12 its status is 0 then."""
+    if judged.outcome != "passed":
+        return judged
+    return _Judged("unknown", judged.status, (), "ran no test")
 
 
 def _of_sessions(status: int, reports: Sequence[Report], why: Callable[[int], str]) -> _Judged:

@@ -18,7 +18,15 @@ from vaibify_lab.core import shell
 from vaibify_lab.core.interpreters import Program, program_of, test_files_of
 from vaibify_lab.core.references import ROOT
 
-_CODE = (".py", ".ipy", ".ipynb", ".sh", ".bash", ".r", ".jl", ".pl", ".m", ".awk")
+_CODE = (
+    *(".py", ".ipy", ".ipynb", ".pyx", ".pxd", ".pxi", ".sage"),
+    *(".sh", ".bash", ".zsh", ".ksh", ".awk", ".sed", ".gp", ".gnuplot"),
+    *(".r", ".rmd", ".qmd", ".jl", ".m", ".wl", ".wls", ".stan", ".do", ".sas"),
+    *(".pl", ".pm", ".js", ".mjs", ".cjs", ".ts", ".lua", ".rb", ".tcl"),
+    *(".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".cu", ".cuh"),
+    *(".f", ".for", ".f77", ".f90", ".f95", ".f03", ".f08", ".rs", ".go", ".java"),
+    *(".mk", ".smk", ".cmake"),
+)
 _PIECE = re.compile(r"[^\s'\"`();<>|&,=]+")
 _READ_NO_FOLDER = frozenset({"mkdir", "rm", "rmdir", "touch", "test", "[", "[[", "echo", "printf"})
 _HOLDS_TEXT = re.compile(r"['\"`]|<<")  # words inside a word may be commands too
@@ -31,6 +39,8 @@ _UNASKED = {
     "scons": ("SConstruct",),
     "doit": ("dodo.py",),
 }
+RULES = frozenset(posixpath.basename(one) for names in _UNASKED.values() for one in names)
+_SEARCH = re.compile(r"PYTHONPATH\+?=")
 _NAMES_ANOTHER = re.compile(r"-[A-Za-z]*f$|--(?:file|makefile|snakefile|justfile|sconstruct)\b")
 _NOT_LITERAL = re.compile(r"[$`*?\[\]{}\x00]")
 _NOT_KNOWN = re.compile(r"[$`{}\x00]")
@@ -43,7 +53,8 @@ class Named:
     ``scripts`` stand where an interpreter expects its program, or pytest its tests (they must
     exist); ``mentioned`` is every word that could be a path inside the repository; ``modules``
     follow ``python -m`` or are imported by ``python -c`` and by a here-document. ``patterns`` stand
-    for the files that fit; ``given`` are words of programs that may read a folder.
+    for the files that fit; ``given`` are words of programs that may read a folder; ``search`` are
+    folders of the repository that they put on ``PYTHONPATH``.
     """
 
     scripts: tuple[str, ...] = ()
@@ -51,6 +62,7 @@ class Named:
     mentioned: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
+    search: tuple[str, ...] = ()
 
 
 def named_by(commands: Iterable[str], directory: str) -> Named:
@@ -59,12 +71,28 @@ def named_by(commands: Iterable[str], directory: str) -> Named:
     for command in commands:
         reading.command(command)
     kinds = (reading.scripts, reading.modules, reading.mentioned, reading.patterns, reading.given)
-    return Named(*map(tuple, kinds))
+    return Named(*map(tuple, (*kinds, reading.search)))
 
 
 def looks_like_code(path: str) -> bool:
-    """Tell by its suffix whether a file is code that a command may run."""
-    return path.lower().endswith(_CODE)
+    """Tell by its name whether a file is code that a command may run, compile or make by."""
+    return path.lower().endswith(_CODE) or posixpath.basename(path) in RULES
+
+
+def search_path(text: str, directory: str | None) -> list[str]:
+    """Return the folders of the repository in the value of ``PYTHONPATH``."""
+    pieces = (_repository_path(piece, directory) for piece in text.split(":"))
+    return [piece for piece in pieces if piece]
+
+
+def python_in(text: str) -> list[str]:
+    """Return the Python that shell text holds: after ``-c``, and in here-documents."""
+    simple = [part for part in shell.parts(text) if isinstance(part, shell.Simple)]
+    programs = [program_of(part.words) for part in simple]
+    found = [one.text for one in programs if one and one.kind == "python"]
+    if any(one and one.kind == "stdin" for one in programs):
+        found += shell.split_here_documents(text)[1]
+    return found
 
 
 def simple_commands(command: str) -> list[list[str]]:
@@ -81,6 +109,7 @@ class _Reading:
     mentioned: dict[str, None] = field(default_factory=dict)
     patterns: dict[str, None] = field(default_factory=dict)
     given: dict[str, None] = field(default_factory=dict)
+    search: dict[str, None] = field(default_factory=dict)
 
     def command(self, text: str) -> None:
         """Read one command line, which starts in the step's directory."""
@@ -101,6 +130,9 @@ class _Reading:
         if part.words[:1] in (("cd",), ("pushd",)):
             return _moved(part.words[1:], here)
         self._mention((*part.words, *part.targets, *_unasked(part.words)), here)
+        for word in part.words:
+            if _SEARCH.match(word):
+                self.search.update(dict.fromkeys(search_path(word.partition("=")[2], here)))
         if part.words and part.words[0] not in _READ_NO_FOLDER:
             patterns = (_repository_path(word, here, _NOT_KNOWN) for word in part.patterns)
             self.patterns.update(dict.fromkeys(filter(None, patterns)))
@@ -129,7 +161,8 @@ class _Reading:
 
     def _mention(self, words: Iterable[str], here: str | None) -> None:
         for word in words:
-            for piece in (word, word.partition("=")[2]) if "=" in word else (word,):
+            value = word.partition("=")[2] if "=" in word else word[2:] if word[:2] == "-f" else ""
+            for piece in filter(None, (word, value)):
                 path = _repository_path(piece, here)
                 if path:
                     self.mentioned[path] = None

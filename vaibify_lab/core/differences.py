@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from vaibify_lab.core.facts import RunRecord
+from vaibify_lab.core.facts import RunRecord, Surroundings
 from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.core.observed import FileState
 from vaibify_lab.core.paths import shown
@@ -40,7 +40,7 @@ def since(step: Step, passed: RunRecord, workflow: Workflow, world: World) -> It
     for folder in (path for path in step.outputs + step.inputs if path.endswith("/")):
         if folder in world.folder_faults:
             yield Reason("folder-unusable", world.folder_faults[folder], folder)
-    yield from _of_environment(step, passed, workflow, world)
+    yield from of_environment(step, passed, workflow, world)
 
 
 def code_pins(step: Step, passed: RunRecord, world: World) -> Mapping[str, str]:
@@ -90,9 +90,10 @@ def _changed(role: str, path: str, state: FileState) -> Reason:
     return Reason(code, f"{role} {describe(path, state)}", path)
 
 
-def _of_environment(
-    step: Step, passed: RunRecord, workflow: Workflow, world: World
+def of_environment(
+    step: Step, passed: RunRecord | Surroundings, workflow: Workflow, world: World
 ) -> Iterator[Reason]:
+    """Yield how what surrounds a step differs from what surrounded a run, or its tests."""
     if passed.image != world.image:
         if passed.image is None:
             yield Reason("outside-image", "ran outside the pinned image")
@@ -106,3 +107,12 @@ def _of_environment(
         yield Reason("determinism-changed", "bDeterministic differs from the last run's")
     if passed.network_isolation != world.network_isolation:
         yield Reason("network-changed", "networkIsolation differs from the last run's")
+    if _has_another_seed(passed, workflow):
+        yield Reason("seed-changed", "iSeed differs from the last run's seed")
+
+
+def _has_another_seed(passed: RunRecord | Surroundings, workflow: Workflow) -> bool:
+    """Compare what is declared; a drawn seed changes with what it is drawn from, never alone."""
+    if workflow.seed is None:
+        return passed.seed_declared
+    return passed.seed is not None and passed.seed != workflow.seed

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
 from collections.abc import Mapping
 from sys import intern
 from typing import Any, TypeVar
@@ -16,12 +18,24 @@ from vaibify_lab.core.facts import (
     RunRecord,
     SignOff,
     SignOffs,
+    Surroundings,
     TestMarker,
     TestResult,
 )
 from vaibify_lab.core.spec import Shape
 
 _Fact = TypeVar("_Fact")
+_DIGESTS = {"record": "digest", "marker": "sDigest"}
+_SURROUNDINGS = {
+    "sDirectory": "directory",
+    "dictEnvironment": "environment",
+    "sImage": "image",
+    "sLock": "lock",
+    "bDeterministic": "declared_deterministic",
+    "bNetworkIsolation": "network_isolation",
+    "iSeed": "seed",
+    "bSeedDeclared": "seed_declared",
+}
 
 
 def parse_record(data: bytes, path: str, workflow: str, step: str) -> RunRecord:
@@ -46,7 +60,7 @@ def parse_record(data: bytes, path: str, workflow: str, step: str) -> RunRecord:
 
 def dump_record(record: RunRecord) -> bytes:
     """Write a run record."""
-    return jsonio.dumps(_plain_record(record))
+    return jsonio.dumps(_sealed(_plain_record(record), "digest"))
 
 
 def parse_marker(data: bytes, path: str, workflow: str, step: str) -> TestMarker:
@@ -63,17 +77,18 @@ def parse_marker(data: bytes, path: str, workflow: str, step: str) -> TestMarker
         _hashes(value["dictOutputHashes"]),
         _hashes(value["dictInputHashes"]),
         _hashes(value["dictTestHashes"]),
+        _surroundings(value.get("dictSurroundings")),
     )
 
 
 def dump_marker(marker: TestMarker) -> bytes:
     """Write a test marker."""
-    return jsonio.dumps(plain_marker(marker))
+    return jsonio.dumps(_sealed(plain_marker(marker), "sDigest"))
 
 
 def plain_marker(marker: TestMarker) -> dict[str, Any]:
     """Return a test marker with the key names of the requirement documents."""
-    return {
+    value: dict[str, Any] = {
         "sFormat": FORMATS["marker"],
         "sWorkflow": marker.workflow,
         "sStep": marker.step,
@@ -97,6 +112,11 @@ def plain_marker(marker: TestMarker) -> dict[str, Any]:
         "dictInputHashes": dict(marker.input_hashes),
         "dictTestHashes": dict(marker.test_hashes),
     }
+    if marker.surroundings is not None:
+        value["dictSurroundings"] = {
+            key: getattr(marker.surroundings, name) for key, name in _SURROUNDINGS.items()
+        }
+    return value
 
 
 def parse_sign_offs(data: bytes, path: str, workflow: str, step: str) -> SignOffs:
@@ -105,6 +125,8 @@ def parse_sign_offs(data: bytes, path: str, workflow: str, step: str) -> SignOff
     value = _load(data, path, SIGN_OFF, "sign-off", keys, (workflow, step))
     if not value["sign_offs"]:
         raise InvalidFile("sign_offs: holds no entry", where=path)
+    for entry in value["sign_offs"]:
+        _check_digest(entry, "digest", path)
     return SignOffs(workflow, step, tuple(map(_sign_off, value["sign_offs"])))
 
 
@@ -114,7 +136,7 @@ def dump_sign_offs(sign_offs: SignOffs) -> bytes:
     for entry in sign_offs.entries:
         plain = _plain(entry)
         plain.pop("signature_state")
-        entries.append(plain)
+        entries.append(plain if entry.signature else _sealed(plain, "digest"))
     head = {"format": FORMATS["sign-off"], "workflow": sign_offs.workflow}
     return jsonio.dumps({**head, "step": sign_offs.step, "sign_offs": entries})
 
@@ -140,7 +162,37 @@ def _load(
             f"belongs to step {value[keys[2]][:80]!r} of {value[keys[1]][:80]!r}, not to this one"
         )
         raise InvalidFile(text, where=path)
+    _check_digest(value, _DIGESTS.get(kind, ""), path)
     return value
+
+
+def _sealed(value: dict[str, Any], key: str) -> dict[str, Any]:
+    """Add a digest of the rest, as it will be read: no mixture of two facts has it."""
+    return {**value, key: _digest_of(json.loads(jsonio.dumps(value)))}
+
+
+def _check_digest(value: dict[str, Any], key: str, path: str) -> None:
+    """Refuse what is not as it was written: git merges two facts line by line.
+
+    Facts of earlier versions have no digest.
+    """
+    said = value.pop(key, None)
+    if said is not None and said != _digest_of(value):
+        text = "is not as it was written: two were merged into one, or somebody edited it"
+        raise InvalidFile(text, where=path)
+
+
+def _digest_of(value: Mapping[str, Any]) -> str:
+    """Hash all but an acknowledgement, which says for itself what it is about."""
+    rest = {key: item for key, item in value.items() if key != "acknowledged"}
+    return hashlib.sha256(jsonio.line(rest)).hexdigest()
+
+
+def _surroundings(value: Mapping[str, Any] | None) -> Surroundings | None:
+    if value is None:
+        return None
+    given = {name: value[key] for key, name in _SURROUNDINGS.items()}
+    return Surroundings(**{**given, "seed": _whole(given["seed"])})
 
 
 def _record(value: dict[str, Any], **more: Any) -> RunRecord:

@@ -59,6 +59,7 @@ _RECORD_KEYS: dict[str, Kind] = {
     "done_by": Either((_SHORT,), null=True),
     "notebook": Either((_HASH,), null=True),
     "seed": Either((Number(0, 2**64, whole=True),), null=True),
+    "seed_declared": Flag(),
     "source_date_epoch": Either((Number(0, 1e12, whole=True),), null=True),
     "host": Mapped(_SHORT),
     "env_hash": Either((_NAMED_HASH,), null=True),
@@ -78,11 +79,22 @@ _RECORD_KEYS: dict[str, Kind] = {
     "dirty": _WORDS,
     "cached_from": Either((_RUN_ID,), null=True),
     "acknowledged": Either((_SEEN,), null=True),
+    "digest": _HASH,
 }
 _REQUIRED = frozenset({"format", "workflow", "step", "outcome", "run_id", "pins", "commands"})
 _ONE_RECORD = Shape(_RECORD_KEYS, _REQUIRED)
 RECORD = Shape({**_RECORD_KEYS, "last_passed": Either((_ONE_RECORD,), null=True)}, _REQUIRED)
 
+_SURROUNDINGS: dict[str, Kind] = {
+    "sDirectory": _SHORT,
+    "dictEnvironment": Mapped(Text(100_000)),
+    "sImage": Either((_NAMED_HASH,), null=True),
+    "sLock": Either((_HASH,), null=True),
+    "bDeterministic": Flag(),
+    "bNetworkIsolation": Flag(),
+    "iSeed": Either((Number(0, 2**64, whole=True),), null=True),
+    "bSeedDeclared": Flag(),
+}
 MARKER = Shape(
     {
         "sFormat": OneOf((FORMATS["marker"],)),
@@ -113,6 +125,8 @@ MARKER = Shape(
         "dictOutputHashes": _HASHES,
         "dictInputHashes": _HASHES,
         "dictTestHashes": _HASHES,
+        "dictSurroundings": Shape(_SURROUNDINGS, frozenset(_SURROUNDINGS)),
+        "sDigest": _HASH,
     },
     frozenset(
         {"sFormat", "sWorkflow", "sStep", "dictCategories"}
@@ -138,6 +152,7 @@ SIGN_OFF = Shape(
                     "signature": Either((Text(100_000),), null=True),
                     "key": Either((Text(10_000),), null=True),
                     "unsigned_reason": _SHORT,
+                    "digest": _HASH,
                 },
                 frozenset({"verdict", "by", "when", "run_id", "hashes"}),
             )

@@ -45,7 +45,8 @@ class RunRecord:
     and cores symbolic), ``commands_run`` as the shell got them. ``image`` is the config digest
     of the image it ran in, ``lock`` the SHA-256 of requirements.lock its packages came from;
     None where there was none. ``deterministic`` is what was in force, declared or asked for;
-    ``deterministic_by_flag``: the workflow did not declare it. ``components`` are what the run
+    ``deterministic_by_flag``: the workflow did not declare it. ``seed_declared``: it is ``iSeed``,
+    not drawn. ``components`` are what the run
     stood on (see `vaibify_lab.core.components`), ``env_hash`` their hash, ``variables`` what
     was put into the step's environment. ``notebook`` is a digest of what ran of the step's
     notebook: one that was merely saved again has the same. ``done_by`` names the person who
@@ -83,6 +84,7 @@ class RunRecord:
     done_by: str | None = None
     notebook: str | None = None
     seed: int | None = None
+    seed_declared: bool = False
     source_date_epoch: int | None = None
     host: Mapping[str, str] = field(default_factory=dict)
     env_hash: str | None = None
@@ -134,8 +136,25 @@ class CategoryResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What tests ran in, beside files: what of it changes makes them speak of something else."""
+
+    directory: str
+    environment: Mapping[str, str]
+    image: str | None
+    lock: str | None
+    declared_deterministic: bool
+    network_isolation: bool
+    seed: int | None
+    seed_declared: bool
+
+
+@dataclass(frozen=True, slots=True)
 class TestMarker:
-    """What the tests of a step said, about which outputs, inputs and test files."""
+    """What the tests of a step said, about which outputs, inputs and test files, run in what.
+
+    ``surroundings`` is None in a marker of an earlier version, which did not keep them.
+    """
 
     workflow: str
     step: str
@@ -145,6 +164,7 @@ class TestMarker:
     output_hashes: Mapping[str, str]
     input_hashes: Mapping[str, str]
     test_hashes: Mapping[str, str]
+    surroundings: Surroundings | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,6 +86,7 @@ _FAMILIES = (
         re.compile("perl"),
         Family("other", re.compile("-[a-zA-Z0-9]*[eE]"), None, re.compile("-I")),
     ),
+    (re.compile("node(js)?|deno|bun|lua|ruby|tclsh"), Family("other", re.compile("-[ep]|--eval"))),
 )
 
 
@@ -101,6 +102,13 @@ def program_of(words: Sequence[str]) -> Program | None:
     if word in (".", "source") and index + 1 < len(words):
         return Program("file", words[index + 1])
     return Program("file", word) if "/" in word else None
+
+
+def starts(words: Sequence[str], program: str) -> bool:
+    """Tell whether a simple command starts a program, by its name or as a module of Python's."""
+    index = _own_name(words)
+    named = program_of(words) == Program("module", program)
+    return named or [word.rpartition("/")[2] for word in words[index : index + 1]] == [program]
 
 
 def test_files_of(words: Sequence[str]) -> list[str]:

@@ -42,7 +42,10 @@ class _Look:
         changed = self._differences(passed)
         run, reasons = self._run(record, changed)
         marker = self.facts.markers.get(self.step.slug)
-        tests = {name: of_category(self.step, name, marker, self.world) for name in CATEGORIES}
+        tests = {
+            name: of_category(self.step, name, marker, self.workflow, self.world)
+            for name in CATEGORIES
+        }
         states = [state for state, _ in tests.values()]
         why_tests = [reason for _, why in tests.values() for reason in why]
         reasons += why_tests

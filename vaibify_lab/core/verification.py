@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from vaibify_lab.core.differences import UNKNOWABLE, describe
+from vaibify_lab.core.differences import UNKNOWABLE, describe, of_environment
 from vaibify_lab.core.facts import FactFault, RunRecord, SignOff, SignOffs, TestMarker
-from vaibify_lab.core.model import Category, Step
+from vaibify_lab.core.model import Category, Step, Workflow
 from vaibify_lab.core.observed import FileState
 from vaibify_lab.core.paths import shown
 from vaibify_lab.core.report import Reason, TestState, UserState
 from vaibify_lab.core.world import World
 
+_OTHER = {
+    "image-changed": "ran before another image was pinned",
+    "lock-changed": "ran before requirements.lock changed",
+    "environment-changed": "ran before its dictEnvironment changed",
+    "determinism-changed": "ran before bDeterministic changed",
+    "network-changed": "ran before networkIsolation changed",
+    "seed-changed": "ran before iSeed changed",
+}
+
 
 def of_category(
-    step: Step, category: Category, marker: TestMarker | FactFault | None, world: World
+    step: Step,
+    category: Category,
+    marker: TestMarker | FactFault | None,
+    workflow: Workflow,
+    world: World,
 ) -> tuple[TestState, list[Reason]]:
     """Return the state of one category of a step's tests, with the reasons."""
     suites = [suite for suite in step.suites if suite.category == category]
@@ -31,6 +44,9 @@ def of_category(
     moved = _moved_since_tests(step, category, marker, world)
     if moved is not None:
         return moved
+    other = _in_other_surroundings(step, marker, workflow, world)
+    if other:
+        return "untested", [_untested(category, other)]
     if result.collected == 0 and result.outcome != "failed":
         text = f"{category} tests {result.detail or 'collected no test'}"
         code = f"{category}-{'cut-short' if result.exit_status is None else 'empty'}"
@@ -61,7 +77,8 @@ def _moved_since_tests(
     groups = (
         (world.outputs(step), marker.output_hashes),
         (world.expand((*step.inputs, *step.test_inputs)), marker.input_hashes),
-        (world.test_files.get(step.slug, ()), marker.test_hashes),
+        # what a session says it loaded is not to be found by reading alone
+        ((*world.test_files.get(step.slug, ()), *marker.test_hashes), marker.test_hashes),
     )
     found = [one for now, then in groups for one in _moved(now, then, world)]
     certain = [path for path, state in found if state.kind not in UNKNOWABLE]
@@ -72,6 +89,19 @@ def _moved_since_tests(
         path, state = found[0]
         return "unknown", [Reason(f"{category}-unknown", describe(path, state), path)]
     return None
+
+
+def _in_other_surroundings(step: Step, marker: TestMarker, workflow: Workflow, world: World) -> str:
+    """Say what surrounded the tests and is not what surrounds the step now; "" when all is."""
+    then = marker.surroundings
+    if then is None:
+        return ""
+    if then.directory != step.directory:
+        return "ran before sDirectory changed"
+    first = next(of_environment(step, then, workflow, world), None)
+    if first is None:
+        return ""
+    return _OTHER.get(first.code, "ran outside the pinned image")
 
 
 def of_person(

@@ -36,7 +36,7 @@ class World:
     folders : mapping of declared folder (final slash) to the files below it, sorted
     folder_faults : mapping of declared folder to why it cannot be listed
     code : mapping of slug to the code files its scripts reach, sorted
-    test_files : mapping of slug to the files its test commands name, with conftest.py above them
+    test_files : mapping of slug to the files that decide what its tests say
     notebooks : mapping of slug to a digest of what its notebook runs
         Of those alone that differ from what a run pinned.
     image, lock : config digest pinned by environment.json, SHA-256 of requirements.lock; or None

@@ -7,8 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 from vaibify_lab.core import jsonio
+from vaibify_lab.core.commands import RULES
 from vaibify_lab.core.errors import InvalidFile
 from vaibify_lab.files.ipysource import parse_cell
+from vaibify_lab.files.othersource import (
+    parse_compiled,
+    parse_javascript,
+    parse_matlab,
+    parse_perl,
+)
 from vaibify_lab.files.parsed import Parsed
 from vaibify_lab.files.pysource import parse_python
 from vaibify_lab.files.shellsource import parse_julia, parse_r, parse_shell
@@ -20,6 +27,12 @@ _LANGUAGES = {
     **dict.fromkeys((".sh", ".bash", ".zsh", ".ksh"), "shell"),
     **dict.fromkeys((".r",), "r"),
     **dict.fromkeys((".jl",), "julia"),
+    **dict.fromkeys((".mk", ".smk"), "shell"),  # their rules are commands
+    **dict.fromkeys((".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".cu", ".cuh"), "compiled"),
+    **dict.fromkeys((".f", ".for", ".f77", ".f90", ".f95", ".f03", ".f08"), "compiled"),
+    **dict.fromkeys((".js", ".mjs", ".cjs", ".ts"), "javascript"),
+    **dict.fromkeys((".pl", ".pm"), "perl"),
+    **dict.fromkeys((".m",), "matlab"),
 }
 _SHEBANG = re.compile(rb"#![^\n]*\b(ipython|python|Rscript|julia|bash|zsh|ksh|sh)")
 
@@ -34,6 +47,8 @@ def _language(path: str, data: bytes) -> str:
     suffix = name[name.rfind(".") :].lower() if "." in name.lstrip(".") else ""
     if suffix in _LANGUAGES:
         return _LANGUAGES[suffix]
+    if name in RULES:
+        return "shell"
     shebang = _SHEBANG.match(data)
     word = shebang[1].decode("ascii") if shebang else ""
     return {"python": "python", "ipython": "ipython", "Rscript": "r", "julia": "julia"}.get(
@@ -98,5 +113,9 @@ _PARSERS: dict[str, Callable[[bytes], Parsed]] = {
     "shell": parse_shell,
     "r": parse_r,
     "julia": parse_julia,
+    "compiled": parse_compiled,
+    "javascript": parse_javascript,
+    "perl": parse_perl,
+    "matlab": parse_matlab,
     "none": _nothing,
 }

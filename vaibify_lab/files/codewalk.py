@@ -33,13 +33,20 @@ class Walk:
         self._finder = moment.finder
         self._directory = directory
         self._queued: set[str] = set()
+        self._search: dict[str, None] = {}
         self._pending: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
         self.files: set[str] = set()
         self.missing: dict[tuple[str, str], int] = {}
         self.problems: set[str] = set()
 
-    def run(self, scripts: Iterable[str], modules: Iterable[str]) -> None:
-        """Follow everything; what scripts run in their turn is added on the way."""
+    def run(
+        self, scripts: Iterable[str], modules: Iterable[str], search: Iterable[str] = ()
+    ) -> None:
+        """Follow everything; what scripts run in their turn is added on the way.
+
+        ``search`` are folders that ``PYTHONPATH`` names for all of it.
+        """
+        self._search.update(dict.fromkeys(search))
         for path in scripts:
             self._queue(path)
         for module in modules:
@@ -58,7 +65,7 @@ class Walk:
         if f"-m {module}" in self._queued:
             return
         self._queued.add(f"-m {module}")
-        roots = tuple(dict.fromkeys((self._directory, *CUSTOMARY)))
+        roots = tuple(dict.fromkeys((self._directory, *self._search, *CUSTOMARY)))
         found = self._finder.absolute(module, roots)
         mains = [one for folder in found.folders for one in self._main(folder)]
         if found.files or mains:
@@ -74,7 +81,7 @@ class Walk:
 
         Whether it adds in front or behind is not told apart: what either would find counts.
         """
-        added: list[str] = []
+        added = list(self._search)
         while True:
             ways = [self._reach(start, (*roots, *added))]
             ways += [self._reach(start, (*added, *roots))] if added else []
@@ -140,6 +147,7 @@ class Walk:
     def _run_by(self, parsed: Parsed, path: str) -> None:
         """Queue what a script sources or runs, wherever it may mean it to be."""
         here = posixpath.dirname(path)
+        self._search.update(dict.fromkeys(self._folders(parsed.search_below, path)))
         bases = dict.fromkeys((self._directory, here, ""))
         bases.update(dict.fromkeys(self._folders(parsed.folders, path)))
         for one in parsed.sourced:
@@ -157,12 +165,20 @@ class Walk:
         if one.path.startswith(("/", "~")):
             return  # not of the repository
         places = [place for base in bases if (place := _inside(base, one.path))]
-        files = [file for place in places for file in self._finder.file(place)]
+        files = [file for place in places for file in self._at(place, one.path.endswith("/"))]
         for file in files:
             self._queue(file)
         if one.certain and not files:
             text = f"line {one.line} reads {escaped(one.path)}, which is not in the repository"
             self.problems.add(f"{escaped(path)}: {text}")
+
+    def _at(self, place: str, folder: bool) -> tuple[str, ...]:
+        """Return the file at a place, or the files of R in a folder."""
+        if not folder:
+            return self._finder.file(place)
+        listing = self._finder.listing(place)
+        names = [name for name in listing.kinds if name.lower().endswith(".r")]
+        return tuple(join(place, name) for name in names if listing.file(name))
 
 
 def _inside(base: str, word: str) -> str | None:

@@ -37,7 +37,7 @@ from vaibify_lab.files.tree import Tree
 
 PARSE_LIMIT = 4 * 2**20
 _COMMANDS_KEPT = 2**16  # fewer than a workflow has steps would be as good as none
-_Asked = tuple[tuple[str, ...], str, tuple[str, ...]]
+_Asked = tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...]]
 _Told = tuple[
     tuple[tuple[str, Parsed], ...], tuple[tuple[str, Listing], ...], tuple[tuple[str, bool], ...]
 ]
@@ -151,7 +151,13 @@ class Moment:
         """Look at all files that were parsed before, at once: for who will ask for most of them."""
         self._unchanged = self._scanner.unchanged(self._descent)
 
-    def scan(self, scripts: Sequence[str], directory: str, modules: Sequence[str] = ()) -> CodeScan:
+    def scan(
+        self,
+        scripts: Sequence[str],
+        directory: str,
+        modules: Sequence[str] = (),
+        search: Sequence[str] = (),
+    ) -> CodeScan:
         """Return what scripts reach; as before, where the tree answers as it did then.
 
         Parameters
@@ -162,8 +168,10 @@ class Moment:
             The working directory, a repository path.
         modules : sequence of str
             What follows ``python -m``.
+        search : sequence of str
+            Folders that ``PYTHONPATH`` names, as repository paths.
         """
-        asked = (tuple(scripts), directory, tuple(modules))
+        asked = (tuple(scripts), directory, tuple(modules), tuple(search))
         all_kept = self._scanner.kept
         kept = all_kept.get(asked)
         if kept is None or not self._holds(kept):
@@ -179,10 +187,16 @@ class Moment:
             and self.finder.is_folder.the_same(kept.folders)
         )
 
-    def _walked(self, scripts: tuple[str, ...], directory: str, modules: tuple[str, ...]) -> _Kept:
+    def _walked(
+        self,
+        scripts: tuple[str, ...],
+        directory: str,
+        modules: tuple[str, ...],
+        search: tuple[str, ...],
+    ) -> _Kept:
         self._told()  # what was asked before belongs to no scan
         walk = Walk(self, directory.removesuffix("/"))
-        walk.run(scripts, modules)
+        walk.run(scripts, modules, search)
         missing = sorted((module, path, line) for (module, path), line in walk.missing.items())
         scan = CodeScan(tuple(sorted(walk.files)), tuple(missing), tuple(sorted(walk.problems)))
         return _Kept(scan, *self._told())

@@ -24,7 +24,8 @@ class Import:
 class Sourced:
     """A file that is read as code (``source x.sh``, ``source("x.R")``, ``%run x.py``).
 
-    ``certain`` is False where a variable stood before it, so that it may lie anywhere.
+    ``certain`` is False where a variable stood before it, so that it may lie anywhere, or where it
+    may be none. A path with a final slash stands for the files of R in that folder.
     """
 
     path: str
@@ -43,6 +44,8 @@ class Parsed:
         ``__all__`` where it is constant: what a star import may import as submodules.
     search : tuple of str
         Constant folders that are put on ``sys.path``.
+    search_below : tuple of str
+        Constant folders on the path of whatever it starts (``PYTHONPATH``).
     sourced : tuple of Sourced
     commands : tuple of str
         Shell commands that may name code.
@@ -59,6 +62,7 @@ class Parsed:
     commands: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     problem: str = ""
+    search_below: tuple[str, ...] = ()
 
     def joined(self, other: Parsed) -> Parsed:
         """Return both together; of two problems the first is told."""
@@ -70,4 +74,5 @@ class Parsed:
             self.commands + other.commands,
             self.folders + other.folders,
             self.problem or other.problem,
+            self.search_below + other.search_below,
         )

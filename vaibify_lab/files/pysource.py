@@ -6,8 +6,10 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
-from vaibify_lab.files.parsed import Import, Parsed
+from vaibify_lab.files.parsed import Import, Parsed, Sourced
+from vaibify_lab.files.pyliterals import Paths, code_named, command_in
 from vaibify_lab.files.syntax import last_name
 
 # Parsing holds the interpreter for up to ten seconds a megabyte, when the text is made for it.
@@ -18,7 +20,7 @@ _FAILS_AS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseE
 _CONDITIONS = frozenset({"TYPE_CHECKING", "version_info", "platform"})
 # Names that tell whether something is there, such as HAS_DASK or dask_available().
 _PRESENCE = re.compile(r"(?i)^(?:has|have)_|_(?:available|installed|check|found)$")
-_IMPORTERS = frozenset({"import_module", "__import__"})
+_IMPORTERS = frozenset({"import_module", "__import__", "run_module"})
 _IMPORT_LINE = re.compile(rb"[ \t]*((?:import|from)[ \t][^\r\n]*)")
 
 
@@ -32,14 +34,13 @@ def parse_python(source: bytes | str, first_line: int = 1) -> Parsed:
         text = f"is larger than {_TREE_LIMIT} bytes: only its plain import lines were read"
         return Parsed(imports=tuple(_line_by_line(data, first_line)), problem=text)
     try:
-        imports, exported, search = _read(_tree(data), first_line - 1)
+        return _read(_tree(data), first_line - 1)
     except _UNPARSABLE as error:
         line = getattr(error, "lineno", None)
         place = f", line {line + first_line - 1}" if line else ""
         what = getattr(error, "msg", None) or str(error) or type(error).__name__
         text = f"does not parse as Python{place} ({what}): its imports may not all be known"
         return Parsed(imports=tuple(_line_by_line(data, first_line)), problem=text)
-    return Parsed(imports=tuple(imports), exported=tuple(exported), search=tuple(search))
 
 
 def _tree(data: bytes) -> ast.Module:
@@ -48,25 +49,51 @@ def _tree(data: bytes) -> ast.Module:
         return ast.parse(data)
 
 
-def _read(tree: ast.Module, offset: int) -> tuple[list[Import], list[str], list[str]]:
-    imports: list[Import] = []
-    exported: list[str] = []
-    search: list[str] = []
+def _read(tree: ast.Module, offset: int) -> Parsed:
+    reading = _Reading(Paths(tree), offset)
     # A stack of our own: a deep tree must not exhaust Python's.
     pending: list[tuple[ast.AST, bool]] = [(tree, False)]
     while pending:
         node, optional = pending.pop()
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            imports += _statement(node, offset, optional)
-        elif isinstance(node, ast.Call):
-            imports += _call(node, offset, optional)
-            search += _put_on_path(node)
-        elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
-            exported += _dunder_all(node)
-            search += _new_path(node)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            continue  # documentation
+        reading.node(node, optional)
         pending += _children(node, optional)
-    imports.sort(key=lambda one: one.line)
-    return imports, exported, search
+    return Parsed(
+        imports=tuple(sorted(reading.imports, key=lambda one: one.line)),
+        exported=tuple(reading.exported),
+        search=tuple(reading.search),
+        sourced=tuple(reading.sourced),
+        commands=tuple(reading.commands),
+    )
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What the nodes of one tree say; see `Parsed`."""
+
+    paths: Paths
+    offset: int
+    imports: list[Import] = field(default_factory=list)
+    exported: list[str] = field(default_factory=list)
+    search: list[str] = field(default_factory=list)
+    sourced: dict[Sourced, None] = field(default_factory=dict)
+    commands: list[str] = field(default_factory=list)
+
+    def node(self, node: ast.AST, optional: bool) -> None:
+        """Read one node; not what lies below it."""
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            self.imports += _statement(node, self.offset, optional)
+        elif isinstance(node, ast.Call):
+            self.imports += _call(node, self.paths, self.offset, optional)
+            self.search += _put_on_path(node, self.paths)
+            self.commands += filter(None, [command_in(node)])
+        elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+            self.exported += _dunder_all(node)
+            self.search += _new_path(node, self.paths)
+        if isinstance(node, ast.Constant | ast.BinOp | ast.Call):
+            for path in code_named(node, self.paths):
+                self.sourced[Sourced(path, node.lineno + self.offset, certain=False)] = None
 
 
 def _statement(node: ast.Import | ast.ImportFrom, offset: int, optional: bool) -> Iterator[Import]:
@@ -79,13 +106,16 @@ def _statement(node: ast.Import | ast.ImportFrom, offset: int, optional: bool) -
         yield Import(node.module or "", line, names, node.level, optional)
 
 
-def _call(node: ast.Call, offset: int, optional: bool) -> Iterator[Import]:
-    """Read ``importlib.import_module("a.b")`` and ``__import__("a.b")``."""
+def _call(node: ast.Call, paths: Paths, offset: int, optional: bool) -> Iterator[Import]:
+    """Read ``importlib.import_module("a.b")`` and ``__import__("a.b")``, also by a name's value."""
     if last_name(node.func) not in _IMPORTERS or not node.args:
         return
-    name = _constant(node.args[0])
-    if not name or not re.fullmatch(r"\.*\w+(\.\w+)*", name):
-        return
+    for name in paths.of(node.args[0]):
+        if re.fullmatch(r"\.*\w+(\.\w+)*", name):
+            yield from _imported(node, name, offset, optional)
+
+
+def _imported(node: ast.Call, name: str, offset: int, optional: bool) -> Iterator[Import]:
     bare = name.lstrip(".")
     level = len(name) - len(bare)
     line = node.lineno + offset
@@ -98,20 +128,21 @@ def _call(node: ast.Call, offset: int, optional: bool) -> Iterator[Import]:
         yield Import(bare, line, (), level, optional)
 
 
-def _put_on_path(node: ast.Call) -> Iterator[str]:
-    """Read the constants in ``sys.path.insert(0, ...)``, ``append`` and ``extend``."""
+def _put_on_path(node: ast.Call, paths: Paths) -> Iterator[str]:
+    """Read what is constant in ``sys.path.insert(0, ...)``, ``append`` and ``extend``."""
     call = node.func
     puts = isinstance(call, ast.Attribute) and call.attr in ("insert", "append", "extend")
     if puts and isinstance(call, ast.Attribute) and _is_path(call.value):
-        yield from _texts(node)
+        for one in node.args:
+            yield from _texts(one, paths)
 
 
-def _new_path(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> Iterator[str]:
-    """Read the constants in ``sys.path = ["a", *sys.path]``, ``+=``, and ``sys.path[:0] =``."""
+def _new_path(node: ast.Assign | ast.AugAssign | ast.AnnAssign, paths: Paths) -> Iterator[str]:
+    """Read what is constant in ``sys.path = ["a", *sys.path]``, ``+=``, and ``sys.path[:0] =``."""
     for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
         place = target.value if isinstance(target, ast.Subscript) else target
         if _is_path(place) and node.value is not None:
-            yield from _texts(node.value)
+            yield from _texts(node.value, paths)
 
 
 def _is_path(node: ast.AST) -> bool:
@@ -121,8 +152,11 @@ def _is_path(node: ast.AST) -> bool:
     )
 
 
-def _texts(node: ast.AST) -> Iterator[str]:
-    return (text for part in ast.walk(node) if (text := _constant(part)))
+def _texts(node: ast.expr, paths: Paths) -> Iterator[str]:
+    """Yield the constants in an expression, and the paths that it and its parts may stand for."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.expr):
+            yield from paths.of(part)
 
 
 def _dunder_all(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> list[str]:

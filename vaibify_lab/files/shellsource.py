@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
+from vaibify_lab.core.commands import python_in
 from vaibify_lab.files.parsed import Parsed, Sourced
+from vaibify_lab.files.pysource import parse_python
 
 # Reading commands costs more a byte than reading Python does.
 _SHELL_LIMIT = 256 * 1024
 
 _SUBSTITUTED = re.compile(r"\$\([^()]*\)|`[^`]*`|\$\{[^{}]*\}|\$\w+")
 _MAY_NAME_CODE = re.compile(
-    r"\.(?:py|ipy|ipynb|sh|bash|zsh|r|jl|pl|m|awk)\b|(?:^|[\s;&|(])\.?/|\s-m\s", re.IGNORECASE
+    r"\.[a-z]{1,7}[0-9]{0,2}\b|(?:^|[\s;&|(])\.?/|\s-[a-z]*m|\b(?:g?make|snakemake|just)\b",
+    re.IGNORECASE,
 )
+_PYTHON = re.compile(r"\b(?:python|pypy)")
+_BEGINS_CODE = re.compile(r"<<|\s-[A-Za-z]*c")
+_GIVEN = re.compile(r"""(?:^|[\s;&|(])([A-Za-z_]\w*)=["']?([^\s"';&|()]*)""")
+_SEARCH = "PYTHONPATH"
+_QUOTED_FOLDER = re.compile(r'"([^"\s$`]*)"/')
+_OF_NAME = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 _SOURCE = re.compile(
     r"(?:^|[;&|({]|\b(?:then|do|else|if)\b)\s*(?:source|\.)\s+[\"']?([^\s\"';&|)]+)"
 )
@@ -25,27 +35,74 @@ _R_JOINED = re.compile(
     r"\bsource\s*\(\s*(?:file\s*=\s*)?(?:here::)?(?:here|file\.path)\(([^()]*)\)"
 )
 _R_CONSTANTS = re.compile(r"""\s*(["'])([^"'\n]+)\1\s*""")
+_R_COMPUTED = re.compile(r"\bsource\b(?!\s*\(\s*(?:file\s*=\s*)?[\"'])")
+_R_LISTED = re.compile(r"""\b(?:list\.files|dir)\s*\(\s*(?:path\s*=\s*)?(["'])([^"'\n]+)\1""")
 _JULIA_INCLUDE = re.compile(rf"\binclude{_QUOTED}")
 
 
 def parse_shell(data: bytes) -> Parsed:
-    """Return what a shell script sources, and its commands that may name code."""
+    """Return what a shell script sources, and its commands that may name code.
+
+    Names that were given a constant stand for it from there on.
+    """
     if len(data) > _SHELL_LIMIT:
         return Parsed(problem=f"is larger than {_SHELL_LIMIT} bytes: what it runs is not known")
     commands: list[str] = []
     folders: list[str] = []
     sourced: list[Sourced] = []
-    text = data.decode("utf-8", "surrogateescape").replace("\0", "").replace("\\\n", "\0")
+    given: dict[str, str] = {}
+    whole = data.decode("utf-8", "surrogateescape").replace("\0", "")
+    text = whole.replace("\\\n", "\0")
     number = 1
     for joined in text.split("\n"):
-        line = "" if joined.lstrip().startswith("#") else _substituted(joined.replace("\0", "  "))
+        line = "" if joined.lstrip().startswith("#") else _known(joined.replace("\0", "  "), given)
         plain = line.replace("@/", "")
         if _MAY_NAME_CODE.search(plain):
             commands.append(plain)
         folders += _CD.findall(plain)
         sourced += _sourced(line, number)
         number += 1 + joined.count("\0")
-    return Parsed(commands=tuple(commands), folders=tuple(folders), sourced=tuple(sourced))
+    search = [one.removeprefix("@/") for one in given.get(_SEARCH, "").split(":")]
+    found = Parsed(
+        commands=tuple(commands),
+        folders=tuple(folders),
+        sourced=tuple(sourced),
+        search_below=tuple(filter(None, search)),
+    )
+    if not _may_hold_python(whole):
+        return found
+    beside = replace(found, search=(*folders, *found.search_below))
+    return beside.joined(_python_inside(whole))
+
+
+def _may_hold_python(text: str) -> bool:
+    """Tell whether some line starts Python and, behind that, what may be its code."""
+    starts = ((line, _PYTHON.search(line)) for line in text.split("\n"))
+    return any(found and _BEGINS_CODE.search(line, found.end()) for line, found in starts)
+
+
+def _python_inside(text: str) -> Parsed:
+    """Return what Python says that stands in a shell script."""
+    found = Parsed()
+    for code in python_in(text):
+        before = text.find(code)
+        said = parse_python(code, 1 + text.count("\n", 0, max(before, 0)))
+        found = found.joined(replace(said, problem=""))  # what the shell puts in need not parse
+    return found
+
+
+def _known(line: str, given: dict[str, str]) -> str:
+    """Return a line with what is known of its names; add what it gives names itself."""
+    for name, value in _GIVEN.findall(_with_values(line, given)):
+        before = given.get(name) if name == _SEARCH else None
+        given[name] = f"{before}:{value}" if before else value
+    return _with_values(line, given)
+
+
+def _with_values(line: str, given: dict[str, str]) -> str:
+    said = _OF_NAME.sub(lambda found: given.get(found[1] or found[2], found[0]), line)
+    whole = _substituted(said)
+    return whole if said == line else _QUOTED_FOLDER.sub(r"\1/", whole)
 
 
 def _substituted(line: str) -> str:
@@ -68,7 +125,11 @@ def _sourced(line: str, number: int) -> Iterator[Sourced]:
 def parse_r(data: bytes) -> Parsed:
     """Return the files that R code sources, constant names only."""
     sourced: list[Sourced] = []
+    computed = any(_R_COMPUTED.search(line) for _, line in _lines(data))
     for number, line in _lines(data):
+        if computed:
+            listed = (found[2].rstrip("/") + "/" for found in _R_LISTED.finditer(line))
+            sourced += [Sourced(one, number, certain=False) for one in listed]
         sourced += [Sourced(found[2], number) for found in _R_SOURCE.finditer(line)]
         for joined in _R_JOINED.finditer(line):
             parts = [_R_CONSTANTS.fullmatch(part) for part in joined[1].split(",")]

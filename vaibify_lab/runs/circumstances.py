@@ -59,7 +59,7 @@ def protected(opened: Opened) -> Protected:
     for path in opened.workflow_paths():
         with suppress(VaibifyError):
             workflow = opened.workflow(path)
-            reach = opened.observer.scout.reach(workflow)
+            reach = opened.reach(workflow)
             for step in workflow.steps:
                 declared = (*step.outputs, *step.declared_inputs)
                 folders.update(one for one in declared if one.endswith("/"))

@@ -36,8 +36,7 @@ Part = Literal["manifest", "lock", "environment"]
 
 def manifested(opened: Opened, workflows: Iterable[Workflow]) -> tuple[str, ...]:
     """Return every repository path that the manifest covers, for all workflows."""
-    scout = opened.observer.scout
-    return covered_by(opened, [(workflow, scout.reach(workflow)) for workflow in workflows])
+    return covered_by(opened, [(workflow, opened.reach(workflow)) for workflow in workflows])
 
 
 def covered_by(opened: Opened, seen: Iterable[tuple[Workflow, Reach]]) -> tuple[str, ...]:

@@ -6,9 +6,11 @@ import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
-from vaibify_lab.core.commands import Named, looks_like_code
+from vaibify_lab.core.commands import Named, looks_like_code, search_path
 from vaibify_lab.core.errors import VaibifyError
+from vaibify_lab.core.facts import Facts, TestMarker
 from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.files.imports import CodeScan, CodeScanner, Moment
 from vaibify_lab.files.paths import join
@@ -25,7 +27,7 @@ _SETTINGS = (".ini", ".toml", ".cfg")
 _FINDS_TESTS = re.compile(r"\b(?:pytest|unittest)\b")  # where no file of tests is named
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
 
-
+Loaded = Mapping[str, Iterable[str]]
 # By slug: a step, what its commands reach, and of that what it does not make itself.
 _Own = dict[str, tuple[Step, CodeScan, CodeScan]]
 
@@ -81,6 +83,12 @@ class Reach:
     notebooks: Mapping[str, str] = field(default_factory=dict)
 
 
+def loaded_by_tests(facts: Facts) -> dict[str, Iterable[str]]:
+    """Return, by slug, the files that decided what a step's tests said, as its marker has them."""
+    markers = facts.markers.items()
+    return {slug: one.test_hashes for slug, one in markers if isinstance(one, TestMarker)}
+
+
 class Scout:
     """Finds the files that matter; remembers what code said as long as it is the same."""
 
@@ -89,8 +97,11 @@ class Scout:
         self._scanner = CodeScanner(tree)
         self._own: _Own = {}
 
-    def reach(self, workflow: Workflow) -> Reach:
-        """Return every file that matters to a workflow, all seen at one moment."""
+    def reach(self, workflow: Workflow, loaded: Loaded = MappingProxyType({})) -> Reach:
+        """Return every file that matters to a workflow, all seen at one moment.
+
+        ``loaded`` are, by slug, files that a step's tests said they loaded.
+        """
         folders = Folders(self._tree)
         declared = {
             step.slug: folders.expand((*step.outputs, *step.inputs, *step.test_inputs))
@@ -100,7 +111,10 @@ class Scout:
             moment.look_ahead()
             look = _Scouting(moment, self._tree, self._own)
             code = {step.slug: look.code_of(step) for step in workflow.steps}
-            tests = {step.slug: look.test_files(step) for step in workflow.steps}
+            tests = {
+                step.slug: look.test_files(step, loaded.get(step.slug, ()))
+                for step in workflow.steps
+            }
             books = {step.slug: look.notebook_of(step) for step in workflow.steps}
         notebooks = {slug: path for slug, path in books.items() if path is not None}
         return Reach(declared, code, tests, folders, notebooks)
@@ -133,12 +147,11 @@ class _Scouting:
 
     def code_of(self, step: Step) -> CodeScan:
         named = self._moment.named(step.commands, step.directory)
-        declared = (
-            step.declared_scripts
-        )  # in place of words that may be code, not of what surely runs
+        declared = step.declared_scripts  # in place of words that may be code
         found = self._scripts(named) if declared is None else (*named.scripts, *declared)
         scripts = tuple(dict.fromkeys((*found, *filter(None, [step.notebook]))))
-        scan = self._moment.scan(scripts, step.directory, named.modules)
+        search = (*named.search, *_search_of(step))
+        scan = self._moment.scan(scripts, step.directory, named.modules, search)
         kept = self._own.get(step.slug)
         if kept is None or kept[0] is not step or kept[1] is not scan:
             files = _not_made(scan.files, step)
@@ -154,12 +167,12 @@ class _Scouting:
         named = self._moment.named(step.commands, step.directory)
         return None if path in named.scripts or path in named.mentioned else path
 
-    def test_files(self, step: Step) -> tuple[str, ...]:
+    def test_files(self, step: Step, loaded: Iterable[str] = ()) -> tuple[str, ...]:
         """Return the test files of a step.
 
         Those that its test commands name (for a folder, or a bare ``pytest``, the tests below),
         conftest.py and pytest's settings above them, the repository's own modules that these
-        import, and the standards.
+        import, the standards, and what of ``loaded`` is there.
         """
         if not step.suites:
             return ()
@@ -175,8 +188,11 @@ class _Scouting:
             places.append(step.directory.rstrip("/"))
             others.update(dict.fromkeys(self._above(places, _PYTEST_OWN, _PYTEST_SHARED)))
             others.update(dict.fromkeys(self._named_settings(step)))
-        reached = self._moment.scan(tuple(found), step.directory).files if found else ()
+        search = tuple(_search_of(step))
+        reached = self._moment.scan(tuple(found), step.directory, (), search).files if found else ()
         files = dict.fromkeys((*found, *reached, *others))
+        more = (path for path in loaded if path not in files)
+        files.update(dict.fromkeys(filter(self._moment.is_file, more)))
         return _not_made(tuple(sorted(files)), step)
 
     def _scripts(self, named: Named) -> tuple[str, ...]:
@@ -234,6 +250,11 @@ class _Scouting:
             except VaibifyError:  # its own state says what is wrong with it
                 self._settings[path] = True
         return self._settings[path]
+
+
+def _search_of(step: Step) -> list[str]:
+    """Return the folders of the repository that the step's own ``PYTHONPATH`` names."""
+    return search_path(step.environment.get("PYTHONPATH", ""), step.directory)
 
 
 def _not_made(files: tuple[str, ...], step: Step) -> tuple[str, ...]:

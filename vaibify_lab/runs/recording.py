@@ -76,6 +76,7 @@ def record_of(
         done_by=attempt.done_by,
         notebook=attempt.notebook,
         seed=seed_of(context.workflow, step, verdict.pins.inputs),
+        seed_declared=context.workflow.seed is not None,
         source_date_epoch=around.epoch,
         host=around.host,
         env_hash=components.env_hash(stood_on),

@@ -179,6 +179,7 @@ class Restoring:
             cached_from=record.run_id,
             # what was in force is the same, by whose word is told of now
             deterministic_by_flag=record.deterministic and not context.workflow.deterministic,
+            seed_declared=context.workflow.seed is not None,
             unchanged_outputs=(),
             acknowledged=None,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,9 +11,10 @@ from pathlib import Path
 
 from vaibify_lab.checks import session
 from vaibify_lab.core.errors import VaibifyError
-from vaibify_lab.core.facts import CategoryResult, FactFault, TestMarker
+from vaibify_lab.core.facts import CategoryResult, FactFault, Surroundings, TestMarker
 from vaibify_lab.core.fingerprint import seed_of
 from vaibify_lab.core.model import CATEGORIES, Category, Step
+from vaibify_lab.core.paths import shown
 from vaibify_lab.core.references import as_run
 from vaibify_lab.core.report import Reason
 from vaibify_lab.engines.base import Ended, Launch
@@ -24,6 +26,7 @@ from vaibify_lab.runs.determinism import after_preamble, preamble_of, step_envir
 from vaibify_lab.runs.guard import Guard
 from vaibify_lab.runs.journal import now
 from vaibify_lab.runs.launching import fresh_state, launch_and_wait, resources_of
+from vaibify_lab.runs.testfiles import in_repository, touched_since
 from vaibify_lab.runs.writable import make_ready, require_git_apart, writable_folders
 
 Results = dict[Category, CategoryResult]
@@ -53,7 +56,7 @@ class TestRun:
         hashes = self._hashes()
         cut_short = False
         try:
-            found, cut_short = self._guarded(commands, hashes)
+            found, hashes, cut_short = self._guarded(commands, hashes)
         except VaibifyError as error:
             found = _all_unknown(commands, f"could not be run: {error}")
         for category, result in found.items():
@@ -67,15 +70,21 @@ class TestRun:
             )
         return self._marker(found, hashes, cut_short=cut_short)
 
-    def _guarded(self, commands: Sequence[session.Command], hashes: Hashes) -> tuple[Results, bool]:
-        """Run them with everything watched that is not theirs; tell whether they were cut short."""
+    def _guarded(
+        self, commands: Sequence[session.Command], hashes: Hashes
+    ) -> tuple[Results, Hashes, bool]:
+        """Run them with everything watched that is not theirs; tell whether they were cut short.
+
+        The hashes come back with those of the files that the tests say they loaded.
+        """
         context, step = self.context, self.step
         make_ready(context.tree, step)
         require_git_apart(context.repository, step)
         folder = context.folder.step(step.slug)
         state, exchange = fresh_state(folder, "tests"), fresh_state(folder, "exchange")
         session.prepare(exchange)
-        drop_byte_code(context.tree, hashes.tests)
+        old = self._marker_before()
+        drop_byte_code(context.tree, (*hashes.tests, *(old.test_hashes if old else ())))
         folders = writable_folders(step)
         with context.busy.running(step, folders) as beside:
             guard = Guard.take(
@@ -89,16 +98,31 @@ class TestRun:
             )
             launch = self._launch(commands, state, exchange, hashes, guard.shields())
             context.journal.write("testsStarted", step=step.slug)
+            began = time.time_ns()
             ended, timed_out = launch_and_wait(context, launch, step.slug, step.timeout_seconds)
             faults, _, _ = guard.look()
-        why = session.exit_words
+        why, log = session.exit_words, explain.tail(state / "stderr")
         if len(commands) == 1:  # else nobody knows whose words the log holds
-            why = partial(_why_exit, explain.tail(state / "stderr"))
-        found = session.results(commands, exchange, _why_early(ended, timed_out), why)
+            why = partial(_why_exit, log)
+        found = session.results(commands, exchange, _why_early(ended, timed_out), why, log)
+        loaded = in_repository(context, step, session.files(commands, exchange))
         delete(exchange)  # it may hold anything, and no one needs it any more
         found = _doubted(found) if ended.out_of_memory else found
         cut_short = ended.lost or (ended.stopped and not timed_out)
-        return (_all_failed(found, faults) if faults else found), cut_short
+        hashes, touched = self._with_loaded(hashes, loaded, began)
+        if touched is not None:
+            found = _all_unknown(commands, f"loaded {shown(touched)}, which changed meanwhile")
+        return (_all_failed(found, faults) if faults else found), hashes, cut_short
+
+    def _with_loaded(
+        self, hashes: Hashes, loaded: Sequence[str], began: int
+    ) -> tuple[Hashes, str | None]:
+        """Add the hashes of what was loaded; tell a file that may have been another then."""
+        more = tuple(path for path in loaded if path not in hashes.tests)
+        states = self.context.observer.cache.observe(dict.fromkeys(more))
+        known = {path: state.sha256 for path, state in states.items() if state.sha256}
+        changed = touched_since(self.context, more, began)
+        return dataclasses.replace(hashes, tests={**hashes.tests, **known}), changed
 
     def _commands(self) -> tuple[session.Command, ...]:
         suites = self.step.suites_of(self.context.options.category)
@@ -128,7 +152,7 @@ class TestRun:
             writable=writable_folders(step),
             environment=step_environment(
                 step,
-                seed=seed_of(context.workflow, step, _of(hashes.inputs, step.inputs)),
+                seed=self._seed(hashes),
                 epoch=context.around.epoch,
                 locale=context.around.locale if context.is_deterministic() else None,
             ),
@@ -160,7 +184,8 @@ class TestRun:
 
         So do those of a session that somebody stopped.
         """
-        kept = self._kept(hashes)
+        old = self._kept(hashes)
+        kept = {} if old is None else dict(old.categories)
         new = {str(name): result for name, result in found.items()}
         categories = new | kept if cut_short else kept | new
         declared = {str(suite.category) for suite in self.step.suites}
@@ -174,15 +199,46 @@ class TestRun:
             },
             output_hashes=hashes.outputs,
             input_hashes=hashes.inputs,
-            test_hashes=hashes.tests,
+            test_hashes={**(old.test_hashes if old else {}), **hashes.tests},
+            surroundings=self._surroundings(hashes),
         )
 
-    def _kept(self, hashes: Hashes) -> dict[str, CategoryResult]:
+    def _surroundings(self, hashes: Hashes) -> Surroundings:
+        context, step = self.context, self.step
+        contained = context.engine.isolation == "container"
+        return Surroundings(
+            directory=step.directory,
+            environment=step.environment,
+            image=context.around.image if contained else None,
+            lock=context.around.lock,
+            declared_deterministic=context.workflow.deterministic,
+            network_isolation=context.project.network_isolation,
+            seed=self._seed(hashes),
+            seed_declared=context.workflow.seed is not None,
+        )
+
+    def _seed(self, hashes: Hashes) -> int:
+        step = self.step
+        return seed_of(self.context.workflow, step, _of(hashes.inputs, step.inputs))
+
+    def _marker_before(self) -> TestMarker | None:
         old = self.context.facts.load([self.step.slug]).markers.get(self.step.slug)
-        if old is None or isinstance(old, FactFault):
-            return {}
-        same = Hashes(old.output_hashes, old.input_hashes, old.test_hashes) == hashes
-        return dict(old.categories) if same else {}
+        return None if isinstance(old, FactFault) else old
+
+    def _kept(self, hashes: Hashes) -> TestMarker | None:
+        """Return the marker that is there, if all that it is about is as it was."""
+        old = self._marker_before()
+        if old is None:
+            return None
+        named = self.context.observer.scout.test_files(self.step)
+        states = self.context.observer.cache.observe(dict.fromkeys((*old.test_hashes, *named)))
+        now = {path: state.sha256 or "" for path, state in states.items() if state.kind == "file"}
+        same = (old.output_hashes, old.input_hashes, old.test_hashes, old.surroundings)
+        return (
+            old
+            if same == (hashes.outputs, hashes.inputs, now, self._surroundings(hashes))
+            else None
+        )
 
 
 def _of(hashes: Mapping[str, str], declared: Sequence[str]) -> dict[str, str]:

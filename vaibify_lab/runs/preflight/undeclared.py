@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
-from vaibify_lab.core.paths import shown
+from vaibify_lab.core.paths import is_of_one_machine, shown
 from vaibify_lab.files.filenames import FileReader, FileUse
 from vaibify_lab.files.mentions import Mention, mentions_in
 from vaibify_lab.notebooks.foretell.telling import Telling
@@ -22,6 +22,7 @@ _DECLARE = "add it to saInputDataFiles, else nobody is told when it changes"
 _DECLARE_ALL = "add them, or their folder, to saInputDataFiles: else a change of them goes unseen"
 _PERHAPS = "if the step reads it, add it to saInputDataFiles; if it runs it, to saScripts"
 _PERHAPS_ALL = "if the step reads them, add them, or their folder, to saInputDataFiles"
+_FOREIGN = "put the file into the repository and declare it as an input"
 _KEPT = "declare it as an output, or remove it in the step: a run would start from what one left"
 
 
@@ -47,6 +48,7 @@ class _Looking:
 
     declared: Declared
     _written: set[str] = field(default_factory=set)
+    _told: set[str] = field(default_factory=set)
 
     def at(self, path: str) -> Iterator[Finding]:
         """Yield what a file of code names."""
@@ -54,12 +56,21 @@ class _Looking:
         uses = [use for tree in pieces for use in reader.read(tree)]
         self._written.update(one.path for one in uses if one.writes)
         for use in uses:
-            if not use.writes:
+            if use.certain and is_of_one_machine(use.path):
+                yield from self._elsewhere(path, use)
+            elif not use.writes:
                 yield from self._read(path, use)
                 yield from self._fitting(path, use) if use.is_pattern else ()
         for tree in pieces:
             for mention in mentions_in(tree):
                 yield from self._named(path, mention)
+
+    def _elsewhere(self, path: str, use: FileUse) -> Iterator[Finding]:
+        if use.path not in self._told:
+            self._told.add(use.path)
+            said = f"names {shown(use.path[:200])!r}, which other people do not have"
+            text, slug = f"{_place(path, use.line)} {said}", self.declared.step.slug
+            yield Finding("warning", "absolute-path", text, slug, None, _FOREIGN)
 
     def _read(self, path: str, use: FileUse) -> Iterator[Finding]:
         place = _inside(self.declared.step.directory, use.path)
@@ -102,10 +113,13 @@ class _Looking:
 
     def _finding(self, path: str, line: int, text: str, place: str, action: str) -> Finding:
         self.declared.known.append(place)
-        where = shown(path) if path.endswith(".ipynb") else f"{shown(path)}:{line}"
-        return Finding(
-            "warning", "undeclared-input", f"{where} {text}", self.declared.step.slug, place, action
-        )
+        text = f"{_place(path, line)} {text}"
+        slug = self.declared.step.slug
+        return Finding("warning", "undeclared-input", text, slug, place, action)
+
+
+def _place(path: str, line: int) -> str:
+    return shown(path) if path.endswith(".ipynb") else f"{shown(path)}:{line}"
 
 
 def _trees(inspection: Inspection, path: str) -> list[ast.Module]:

@@ -601,6 +601,8 @@ IN_LIB = {"lib/deep.py", "lib/deeper.py"}
         ("import sys\nfrom pathlib import Path\n"
          "sys.path[:0] = [str(Path(__file__).parent.parent / 'lib')]\nimport deep", IN_LIB),
         ("import sys, os\nsys.path.append(os.getcwd() + '/lib')\nimport deep", IN_LIB),
+        ("import sys, os\nROOT = os.path.dirname(os.path.dirname(__file__))\n"
+         "sys.path.insert(0, f'{ROOT}/lib')\nimport deep", IN_LIB),
         ("import importlib, sys\nNAME = 'deep'\nsys.path.append('lib')\n"
          "importlib.import_module(NAME)", IN_LIB),
         ("import runpy, sys\nsys.path.append('lib')\nrunpy.run_module('deep')", IN_LIB),

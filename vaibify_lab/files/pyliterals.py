@@ -86,6 +86,11 @@ class Paths:
                 yield from self._joined([left, right], "/")
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 yield from self._joined([left, right], "")
+            case ast.JoinedStr(values=values):
+                inner = [
+                    one.value if isinstance(one, ast.FormattedValue) else one for one in values
+                ]
+                yield from self._joined(inner, "")
             case ast.Attribute(value=of, attr="parent"):
                 yield from (_above(one, 1) for one in self.of(of))
             case ast.Subscript(

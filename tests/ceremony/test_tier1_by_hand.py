@@ -12,10 +12,10 @@ from pathlib import Path
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from vaibify_lab.ceremony.disk_names import normal_form
 from vaibify_lab.ceremony.integrity import check_integrity
 from vaibify_lab.core.paths import shown
 from vaibify_lab.envelope.manifest import NAME, format_manifest
+from vaibify_lab.files.disk_names import normal_form
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.files.tree import Tree
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from vaibify_lab.ceremony.disk_names import DiskNames
 from vaibify_lab.ceremony.integrity import check_integrity
 from vaibify_lab.ceremony.listed_file import judge
 from vaibify_lab.ceremony.report import TierProblem, TierReport
 from vaibify_lab.core.observed import FileState
 from vaibify_lab.envelope.manifest import ATTRIBUTE_LINE, NAME, ManifestEntry, format_manifest
+from vaibify_lab.files.disk_names import DiskNames
 from vaibify_lab.files.tree import Tree
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 12345\n"
@@ -236,7 +236,8 @@ def test_m06_both_forms_on_disk_is_a_clash(tmp_path, other):
 
     report, code = both(tmp_path)
 
-    text = "name clash: the disk holds it in 2 Unicode normal forms: e\u0301.csv and \u00e9.csv"
+    text = "name clash: the disk holds it in 2 Unicode normal forms: "
+    text += r"'e\u0301.csv' and '\u00e9.csv'"
     text += " (sha256sum -c takes the one that is listed)"
     assert report.problems == (TierProblem("name-clash", text, "\u00e9.csv"),)
     assert (report.exit_code, code) == (1, 0)  # on purpose: a Mac would hold one of the two
@@ -260,7 +261,7 @@ def test_m07_names_equal_except_for_case(tmp_path):
     assert (report.line, code) == ("2/2 OK", 0)
     assert report.warnings == (
         "names that some disks cannot tell apart, so that a clone loses one: "
-        "Plots/Fig1.pdf and plots/fig1.pdf",
+        "'Plots/Fig1.pdf' and 'plots/fig1.pdf'",
     )
 
     (tmp_path / "plots/fig1.pdf").unlink()

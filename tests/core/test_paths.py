@@ -120,16 +120,6 @@ def test_protected_folders(path, expected):
     assert paths.is_protected(path) is expected
 
 
-def test_m06_m07_names_that_one_file_system_cannot_tell_apart():
-    assert paths.clashes(["Plots/Fig1.pdf", "a", "plots/fig1.pdf", "A", "a"]) == [
-        ("Plots/Fig1.pdf", "plots/fig1.pdf"),
-        ("a", "A"),
-    ]
-    assert paths.clashes(["caf\u00e9", "cafe\u0301"]) == [("caf\u00e9", "cafe\u0301")]
-    assert paths.clashes(["STRASSE", "straße"]) == [("STRASSE", "straße")]
-    assert paths.clashes(["a", "a/b", "ab"]) == []
-
-
 @given(st.text(max_size=12))
 def test_folding_twice_is_folding_once(path):
     assert paths.fold(paths.fold(path)) == paths.fold(path)

@@ -134,7 +134,14 @@ def test_m07_within_a_step_and_between_roles(keys):
 
 
 def test_m06_outputs_equal_after_normalisation():
-    assert refused(step("A", saDataFiles=["caf\u00e9.csv", "cafe\u0301.csv"])).endswith(CASE)
+    """Both look the same when they are printed."""
+    text = refused(step("A", saDataFiles=["caf\u00e9.csv", "cafe\u0301.csv"]))
+    assert text == f"step 'A': 'cafe\\u0301.csv' and 'caf\\u00e9.csv' {CASE}"
+
+
+def test_m07_a_file_and_a_folder_that_one_disk_cannot_hold_beside_each_other():
+    text = refused(step("A", saDataFiles=["out/a.csv"], saPlotFiles=["Out"]))
+    assert text == f"step 'A': the folder of 'out/a.csv' and 'Out' {CASE}"
 
 
 def test_m12_the_root_or_a_wildcard_is_no_output():

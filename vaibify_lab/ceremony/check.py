@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from vaibify_lab.ceremony.damaged import damaged
 from vaibify_lab.ceremony.publishable import publish_findings
 from vaibify_lab.ceremony.recorded import not_as_recorded
 from vaibify_lab.ceremony.standing import to_be_committed
+from vaibify_lab.core.clashes import RENAME
+from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.envelope import environment
+from vaibify_lab.files.disk_names import name_clashes
 from vaibify_lab.runs.enveloping import manifested, read_environment
 from vaibify_lab.runs.inspecting import engine_facts, inspect
 from vaibify_lab.runs.opened import Look, Opened
@@ -30,7 +35,18 @@ def check(opened: Opened, look: Look, *, publish: bool = False) -> list[Finding]
     found = [*wrong, *preflight(inspection, slugs)]
     for step in look.workflow.steps:
         found += undeclared_findings(inspection, step, look.reach.tests[step.slug])
+    found += _names(opened, opened.workflow_paths() if publish else [look.workflow.path])
     return [*found, *(_of_clone(opened) if publish else ())]
+
+
+def _names(opened: Opened, workflows: Iterable[str]) -> Iterator[Finding]:
+    """Yield the names for which no manifest is written."""
+    try:
+        paths = manifested(opened, [opened.workflow(path) for path in workflows])
+    except VaibifyError:  # a link in a declared folder: told where the manifest is asked for
+        return
+    for clash in name_clashes(opened.tree, paths):
+        yield Finding("error", "name-clash", str(clash), None, clash.other, RENAME)
 
 
 def _of_clone(opened: Opened) -> list[Finding]:

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from vaibify_lab.ceremony.by_hand import with_by_hand
-from vaibify_lab.ceremony.disk_names import DiskNames
 from vaibify_lab.ceremony.listed_file import ListedFile, judge
 from vaibify_lab.ceremony.listing import expected_but_not_listed, not_in_manifest
 from vaibify_lab.ceremony.report import TierProblem, TierReport, problem, some
+from vaibify_lab.core.clashes import Clash, clashes, told_apart
 from vaibify_lab.core.errors import InvalidFile, MissingFile, UnsafePath
 from vaibify_lab.core.observed import FileState
-from vaibify_lab.core.paths import clashes, shown
+from vaibify_lab.core.paths import shown
 from vaibify_lab.envelope.manifest import (
     MAX_BYTES,
     NAME,
@@ -26,6 +26,7 @@ from vaibify_lab.envelope.manifest import (
     ManifestProblem,
     parse_manifest,
 )
+from vaibify_lab.files.disk_names import DiskNames
 from vaibify_lab.files.hashing import hashed_ahead
 from vaibify_lab.files.tree import Tree
 
@@ -104,7 +105,7 @@ class Listed:
         beside = not_in_manifest(self.tree, directories, self.manifest)
         pairs = clashes(entry.path for entry in entries)
         states = _told(self.states, len(entries), progress)
-        names, clashing = DiskNames(self.tree), {path for pair in pairs for path in pair}
+        names, clashing = DiskNames(self.tree), {path for pair in pairs for path in pair.both}
         files = [
             judge(self.tree, names, one, states[one.path], has_rival=one.path in clashing)
             for one in entries
@@ -145,7 +146,7 @@ def _of_line(found: ManifestProblem) -> TierProblem:
     return problem(found.code, f"{start}{named}{found.text}", NAME)
 
 
-def _warnings(files: Sequence[ListedFile], pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _warnings(files: Sequence[ListedFile], pairs: Sequence[Clash]) -> Iterator[str]:
     other_form = [shown(file.path) for file in files if file.matched_by_form]
     if other_form:
         yield (
@@ -153,7 +154,7 @@ def _warnings(files: Sequence[ListedFile], pairs: Sequence[tuple[str, str]]) -> 
             f"not find: {some(other_form)}"
         )
     if pairs:
-        named = [f"{shown(one)} and {shown(other)}" for one, other in pairs]
+        named = [" and ".join(told_apart(*pair.both)) for pair in pairs]
         yield f"names that some disks cannot tell apart, so that a clone loses one: {some(named)}"
 
 

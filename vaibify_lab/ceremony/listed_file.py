@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vaibify_lab.ceremony.disk_names import DiskNames
 from vaibify_lab.ceremony.line_endings import attribute_line, only_line_endings_differ
 from vaibify_lab.ceremony.report import TierProblem, problem
+from vaibify_lab.core.clashes import told_apart
 from vaibify_lab.core.observed import FileState
 from vaibify_lab.core.paths import shown
 from vaibify_lab.envelope.manifest import ManifestEntry
+from vaibify_lab.files.disk_names import DiskNames
 from vaibify_lab.files.hashing import hash_file
 from vaibify_lab.files.tree import Tree
 
@@ -40,7 +41,7 @@ def judge(
         return ListedFile(entry.path)
     forms = names.alike(entry.path, "form")
     if len(forms) > 1:
-        named = " and ".join(shown(form) for form in sorted(forms))
+        named = " and ".join(told_apart(*sorted(forms)))
         text = f"name clash: the disk holds it in {len(forms)} Unicode normal forms: {named}"
         return _failed(entry, state, "name-clash", text)
     by_form = state.kind == "missing" and len(forms) == 1 and not has_rival

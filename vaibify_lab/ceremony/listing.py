@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from vaibify_lab.ceremony.disk_names import normal_form
 from vaibify_lab.ceremony.report import TierProblem, problem, some
 from vaibify_lab.core.errors import MissingFile, UnsafePath
 from vaibify_lab.core.paths import is_protected, shown
 from vaibify_lab.envelope.manifest import NAME, Manifest
+from vaibify_lab.files.disk_names import normal_form
 from vaibify_lab.files.tree import Tree
 
 

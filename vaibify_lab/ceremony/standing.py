@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Container, Iterable, Iterator, Sequence
 
+from vaibify_lab.core.clashes import Clash, clashes
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.levels import Envelope
 from vaibify_lab.core.model import Workflow
@@ -13,6 +14,7 @@ from vaibify_lab.envelope.environment import NAME as ENVIRONMENT
 from vaibify_lab.envelope.environment import EnvironmentFile
 from vaibify_lab.envelope.lock import parse_lock
 from vaibify_lab.envelope.manifest import Manifest
+from vaibify_lab.files.disk_names import name_clashes
 from vaibify_lab.runs.enveloping import MANIFEST, SOURCES, covered_by, read_environment
 from vaibify_lab.runs.look import LOCK, Blobs, States
 from vaibify_lab.runs.opened import Look, Opened
@@ -67,9 +69,21 @@ def _covered(
 ) -> tuple[tuple[str, ...], str]:
     seen = [(one, look.reach if one is look.workflow else opened.reach(one)) for one in workflows]
     try:
-        return covered_by(opened, seen), ""
+        covered = covered_by(opened, seen)
     except VaibifyError as error:
         return (), str(error)
+    return covered, next((str(one) for one in _clashes(opened, covered)), "")
+
+
+def _clashes(opened: Opened, covered: Sequence[str]) -> Sequence[Clash]:
+    """Return names for which tier 1 fails, here or in a clone; the disk is asked of odd ones."""
+    among = opened.memory.of(clashes, covered)
+    odd = opened.memory.of(_not_ascii, covered)
+    return among or (name_clashes(opened.tree, odd) if odd else ())
+
+
+def _not_ascii(paths: Sequence[str]) -> tuple[str, ...]:
+    return () if "".join(paths).isascii() else tuple(one for one in paths if not one.isascii())
 
 
 def _listed(opened: Opened) -> tuple[dict[str, str], str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterable
 
 LONGEST_COMPONENT = 255
 LONGEST_PATH = 4096
@@ -86,17 +85,6 @@ def fold(path: str) -> str:
     if path.isascii():
         return path.lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
-
-
-def clashes(paths: Iterable[str]) -> list[tuple[str, str]]:
-    """Return pairs of different paths that one file system or another cannot tell apart."""
-    seen: dict[str, str] = {}
-    found = []
-    for path in paths:
-        other = seen.setdefault(fold(path), path)
-        if other != path:
-            found.append((other, path))
-    return found
 
 
 def is_within(path: str, folder: str) -> bool:

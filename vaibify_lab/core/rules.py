@@ -6,6 +6,7 @@ import bisect
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from vaibify_lab.core import paths
+from vaibify_lab.core.clashes import RENAME, clashes
 from vaibify_lab.core.errors import InvalidFile
 from vaibify_lab.core.model import Step
 
@@ -108,12 +109,9 @@ def check_workflow(where: str, steps: Sequence[Step]) -> None:
 
 
 def _check_clashes(where: str, by_path: Mapping[str, Step]) -> None:
-    for one, other in paths.clashes(by_path):
-        text = (
-            f"step {by_path[other].name!r}: {other!r} and {one!r} are one name on a file system "
-            "that ignores case or normalises Unicode"
-        )
-        raise InvalidFile(text, where=where, action="rename one of them")
+    for clash in clashes(by_path):
+        text = f"step {by_path[clash.other].name!r}: {clash}"
+        raise InvalidFile(text, where=where, action=RENAME)
 
 
 def _check_folders(where: str, by_path: Mapping[str, Step]) -> None:

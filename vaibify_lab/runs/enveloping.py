@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable, Iterable
 from typing import Literal
 
+from vaibify_lab.core.clashes import RENAME
 from vaibify_lab.core.errors import InvalidFile, MissingFile, NotPassed, UnsafePath, VaibifyError
 from vaibify_lab.core.model import Workflow
 from vaibify_lab.core.paths import as_word, shown
@@ -14,6 +15,7 @@ from vaibify_lab.envelope import environment
 from vaibify_lab.envelope.environment import EnvironmentFile, parse_environment
 from vaibify_lab.envelope.host_binaries import capture_host_binaries
 from vaibify_lab.envelope.manifest import format_manifest
+from vaibify_lab.files.disk_names import name_clashes
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.runs.aside import left_aside
 from vaibify_lab.runs.look import LOCK
@@ -78,7 +80,8 @@ def write_manifest(opened: Opened) -> int:
     Raises
     ------
     MissingFile, UnsafePath, InvalidFile
-        Naming the first file that is missing, is or lies below a link, or holds an LFS pointer.
+        Naming the first file that is missing, is or lies below a link, or holds an LFS pointer,
+        or two whose names some disk takes for one.
     NotPassed
         A run was cut off: what it left half made is nobody's output.
     """
@@ -86,6 +89,7 @@ def write_manifest(opened: Opened) -> int:
     workflows = [opened.workflow(path) for path in opened.workflow_paths()]
     paths = manifested(opened, workflows)
     _require_merged(opened, paths)
+    _require_told_apart(opened, paths)
     hashes: dict[str, str] = {}
     for path, state in hash_many(opened.tree, paths).items():
         if state.kind != "file" or state.sha256 is None:
@@ -186,6 +190,12 @@ def _require_merged(opened: Opened, paths: Iterable[str]) -> None:
         raise NotPassed(
             text, where=shown(path), action=f"resolve it, then: git add {as_word(path)}"
         )
+
+
+def _require_told_apart(opened: Opened, paths: Iterable[str]) -> None:
+    """Refuse what a clone on another disk could not hold, by the rule of declared paths."""
+    for clash in name_clashes(opened.tree, paths):
+        raise InvalidFile(f"cannot list both: {clash}", where=MANIFEST, action=RENAME)
 
 
 def _require_cleared(opened: Opened) -> None:

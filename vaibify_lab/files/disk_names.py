@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
+from vaibify_lab.core.clashes import Clash, clashes
 from vaibify_lab.core.paths import fold
 from vaibify_lab.files.descent import Descent, names_in
 from vaibify_lab.files.paths import by_bytes, join
@@ -79,3 +80,18 @@ class DiskNames:
                 return by_bytes(names_in(descent.enter(folder)))
         except OSError:  # no folder, a link, or one that may not be listed: no name is known
             return []
+
+
+def name_clashes(tree: Tree, paths: Iterable[str]) -> list[Clash]:
+    """Return what keeps paths from being listed: names that clash, among them or on the disk.
+
+    The disk counts for normal forms alone: beside a listed name, nobody could say which is meant.
+    """
+    wanted = list(paths)
+    found = {frozenset(one.both): one for one in clashes(wanted)}
+    names = DiskNames(tree)
+    for path in (path for path in wanted if not names.has_one_form(path)):
+        for other in names.alike(path, "form"):
+            if other != path:
+                found.setdefault(frozenset((path, other)), Clash(path, other))
+    return list(found.values())

@@ -98,6 +98,7 @@ def build(root: Path) -> Made:
     made.workflow(steps, iSeed=7, dictVariables={"v": 1})
     _as_in_containers(made, names)
     made.write("never/o.txt", "by hand\n")
+    made.write("never/d/x", "by hand\n")
     enveloping.write_manifest(Opened(made.root, cached=False))
     made.commit("all of it")
     git(made.root, "gc", "-q")

@@ -25,12 +25,13 @@ WHOLE = Envelope(
     manifest_present=True, lock_present=True, environment_present=True, image=DIGEST,
     registry=f"ghcr.io/ana/co2@{DIGEST}", platform="linux/amd64",
 )  # fmt: skip
+SOME = step("A", saDataFiles=["a.csv"])
 DECLARED = {"bDeterministic": True, "bNoHostBinaries": True}
 
 
 def rungs(*changes: Any, envelope: Envelope = WHOLE, **declared: Any) -> dict[str, Rung]:
     reports = [dataclasses.replace(GREEN, **change) for change in changes or ({},)]
-    found = ladder(workflow(step("A"), **(DECLARED | declared)), reports, envelope)
+    found = ladder(workflow(SOME, **(DECLARED | declared)), reports, envelope)
     assert [one.level for one in found] == ["L1", "L2", "L3", "L4", "L5"]
     return {one.level: one for one in found}
 
@@ -52,6 +53,14 @@ def test_what_is_not_built_says_so_and_is_never_met(level, title):
     assert rungs()[level] == Rung(
         level, title, "unknown", (Reason("not-available", "not available in this version"),)
     )
+
+
+@pytest.mark.parametrize("rung", ["L1", "L3"])
+def test_m10_a_rung_says_nothing_of_steps_without_results(rung):
+    found = {one.level: one for one in ladder(workflow(step("A"), **DECLARED), [GREEN], WHOLE)}
+    action = "declare what they make in saDataFiles, saPlotFiles or saOutputFiles"
+    reason = Reason("no-outputs", "no step declares an output", None, action)
+    assert (found[rung].met, found[rung].missing) == (False, (reason,))
 
 
 def test_the_answer_has_the_level_what_is_missing_and_the_action():

@@ -110,7 +110,7 @@ def _first_fault(found: Reproduction) -> str:
         for output in one.outputs
         if not output.passes
     ]
-    return faults[0] if faults else "nothing was checked"
+    return faults[0] if faults else "nothing was verified"
 
 
 def confirm(
@@ -130,13 +130,21 @@ def confirm(
     found = project.reproduce(asked, telling)
     screen.line()
     screen.line(found.summary, hang=3, colour="green" if found.confirmed else "red")
-    unchecked = [one.tier for one in found.tiers if one.state == "not-checkable"]
-    if unchecked:
-        words = " ".join(f"--skip-tier {number}" for number in sorted({*skip, *unchecked}))
-        screen.line(
-            f"To leave out what cannot be checked here: {COMMAND} reproduce {words}", hang=3
-        )
+    words = _skipping(found)
+    if words:
+        text = f"To leave out what cannot be checked here: {COMMAND} reproduce {words}"
+        screen.line(text, hang=3)
     return found
+
+
+def _skipping(found: Reproduction) -> str:
+    """Return options that leave out what cannot be checked; "" where nothing would be left."""
+    out = [one.tier for one in found.tiers if one.state in ("skipped", "not-checkable")]
+    left = [one for one in found.tiers if one.tier not in out]
+    is_worth_it = any(one.checked or one.state == "failed" for one in left)
+    if not is_worth_it or all(one.state != "not-checkable" for one in found.tiers):
+        return ""
+    return " ".join(f"--skip-tier {number}" for number in out)
 
 
 def require_writable(path: Path) -> None:

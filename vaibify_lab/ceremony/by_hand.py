@@ -11,6 +11,7 @@ _WORDS = {
     "lfs-pointer-listed": "asks for no more than the listed bytes",
     "malformed": "passes over such a line, or reads it its own way",
     "name-clash": "takes the one that is listed",
+    "nothing-declared": "looks at listed files alone",
     "not-listed": "looks at listed files alone",
     "too-large": "reads on",
     "unsafe-path": "opens whatever is listed",

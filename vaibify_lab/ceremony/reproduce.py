@@ -70,9 +70,17 @@ class Reproduction:
     @property
     def confirmed(self) -> bool:
         """Tell whether everything that was asked for passed, and something was."""
-        asked = [one for one in self.tiers if one.state != "skipped"]
+        return self.verified_something and self._has_passed
+
+    @property
+    def verified_something(self) -> bool:
+        """Tell whether anything was looked at; a tier may pass because there is nothing to ask."""
+        return any(one.checked for one in self.tiers) or bool(self.reruns)
+
+    @property
+    def _has_passed(self) -> bool:
         again = self.reruns is None or (bool(self.reruns) and all(r.passed for r in self.reruns))
-        return bool(asked) and all(one.state == "passed" for one in asked) and again
+        return again and all(one.state in ("passed", "skipped") for one in self.tiers)
 
     @property
     def exit_code(self) -> int:
@@ -94,6 +102,8 @@ class Reproduction:
             state: [str(one.tier) for one in self.tiers if one.state == state]
             for state in ("passed", "failed", "skipped", "not-checkable")
         }
+        if self._has_passed and not self.verified_something:
+            return f"NOT confirmed. {_nothing_verified(by_state)}."
         if not self.confirmed:
             return _not_confirmed(by_state, self.reruns)
         if not by_state["skipped"]:
@@ -240,6 +250,11 @@ def _merged(reruns: Sequence[Rerun]) -> dict[str, Any]:
     problems = [text for one in reruns for text in one.problems]
     engine = reruns[0].engine if reruns else ""
     return {"outputs": outputs, "problems": problems, "engine": engine}
+
+
+def _nothing_verified(by_state: dict[str, list[str]]) -> str:
+    passed, skipped = ", ".join(by_state["passed"]), ", ".join(by_state["skipped"])
+    return f"Nothing was verified: tier {passed} has nothing to look at; skipped: {skipped}"
 
 
 def _not_confirmed(by_state: dict[str, list[str]], reruns: Sequence[Rerun] | None) -> str:

@@ -23,6 +23,8 @@ from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.plan import Mode
 from vaibify_lab.runs.start import start_run
 
+_NOTHING = "there is nothing to compare"
+
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
@@ -110,7 +112,7 @@ def rerun(
         made = outputs_of(copy, steps)
         rules = replace(rules, ran=(begin, datetime.now(UTC)))
         compared = compare_outputs(opened.tree, before, copy, made, rules)
-    problems = (*changed, *followed.failures)
+    problems = (*changed, *followed.failures, *(() if compared else (_NOTHING,)))
     engine, contained = followed.engine, followed.in_container
     return Rerun(compared, problems, engine, workflow.deterministic or flag, contained)
 
@@ -131,6 +133,8 @@ def refusal_of(steps: Sequence[Step]) -> str:
             return f"step {step.slug!r} is disabled"
         if step.interactive:
             return f"step {step.slug!r} is interactive and cannot be run again by itself"
+    if not any(step.outputs for step in steps):
+        return f"{_NOTHING}: no output is declared"
     return ""
 
 

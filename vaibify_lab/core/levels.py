@@ -50,7 +50,9 @@ def ladder(
 ) -> tuple[Rung, ...]:
     """Return the five rungs for a workflow."""
     return (
-        _rung("L1", "Self-consistent", list(_self_consistent(reports, envelope)), envelope),
+        _rung(
+            "L1", "Self-consistent", list(_self_consistent(workflow, reports, envelope)), envelope
+        ),
         _later("L2", "Published"),
         _rung("L3", "Reproducible", list(_reproducible(workflow, reports, envelope)), None),
         _later("L4", "Traceable"),
@@ -70,9 +72,19 @@ def _later(level: str, title: str) -> Rung:
     return Rung(level, title, "unknown", (reason,))
 
 
-def _self_consistent(reports: Sequence[StepReport], envelope: Envelope) -> Iterator[Reason]:
+def _without_result(workflow: Workflow, reports: Sequence[StepReport]) -> Iterator[Reason]:
+    """Yield why a rung would say nothing of any result."""
     if not reports:
         yield Reason("no-steps", "the workflow has no step")
+    elif not any(step.outputs for step in workflow.steps):
+        action = "declare what they make in saDataFiles, saPlotFiles or saOutputFiles"
+        yield Reason("no-outputs", "no step declares an output", None, action)
+
+
+def _self_consistent(
+    workflow: Workflow, reports: Sequence[StepReport], envelope: Envelope
+) -> Iterator[Reason]:
+    yield from _without_result(workflow, reports)
     for report in reports:
         if not report.enabled:
             text = f"step {report.slug!r} is disabled"
@@ -101,8 +113,7 @@ def _reproducible(
 ) -> Iterator[Reason]:
     yield from _of_manifest(envelope)
     yield from _of_lock(workflow, envelope)
-    if not reports:
-        yield Reason("no-steps", "the workflow has no step")
+    yield from _without_result(workflow, reports)
     outside = [
         report.slug
         for report in reports

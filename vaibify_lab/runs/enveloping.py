@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from vaibify_lab.core.clashes import RENAME
@@ -33,6 +34,7 @@ ALONGSIDE = (
     "Dockerfile",
 )
 EPOCH_WITHOUT_COMMIT = 315532800  # 1980-01-01T00:00:00Z: zip files cannot hold an earlier time
+_NOT_WRITTEN = ", so the manifest was not written"
 Part = Literal["manifest", "lock", "environment"]
 
 
@@ -54,6 +56,12 @@ def covered_by(opened: Opened, seen: Iterable[tuple[Workflow, Reach]]) -> tuple[
         opened.tree.list_files(folder)
     present = tuple(path for path in ALONGSIDE if opened.tree.lstat(path) is not None)
     return opened.memory.of(_covered, known, present)
+
+
+def output_folders(workflows: Iterable[Workflow]) -> tuple[str, ...]:
+    """Return the folders that are declared as outputs: something must be listed in each."""
+    steps = (step for workflow in workflows for step in workflow.steps)
+    return tuple(path for step in steps for path in step.outputs if path.endswith("/"))
 
 
 def _covered(seen: Iterable[tuple[Workflow, Reach]], present: Iterable[str]) -> tuple[str, ...]:
@@ -81,7 +89,7 @@ def write_manifest(opened: Opened) -> int:
     ------
     MissingFile, UnsafePath, InvalidFile
         Naming the first file that is missing, is or lies below a link, or holds an LFS pointer,
-        or two whose names some disk takes for one.
+        or two whose names some disk takes for one; or a declared output folder without a file.
     NotPassed
         A run was cut off: what it left half made is nobody's output.
     """
@@ -90,6 +98,7 @@ def write_manifest(opened: Opened) -> int:
     paths = manifested(opened, workflows)
     _require_merged(opened, paths)
     _require_told_apart(opened, paths)
+    _require_filled(output_folders(workflows), paths)
     hashes: dict[str, str] = {}
     for path, state in hash_many(opened.tree, paths).items():
         if state.kind != "file" or state.sha256 is None:
@@ -198,6 +207,15 @@ def _require_told_apart(opened: Opened, paths: Iterable[str]) -> None:
         raise InvalidFile(f"cannot list both: {clash}", where=MANIFEST, action=RENAME)
 
 
+def _require_filled(folders: Iterable[str], paths: Sequence[str]) -> None:
+    """Refuse a declared output folder without a file, as a declared file that is missing."""
+    ordered = sorted(paths)
+    for folder in folders:
+        at = bisect.bisect_left(ordered, folder)
+        if not any(path.startswith(folder) for path in ordered[at : at + 1]):
+            raise MissingFile(f"holds no file{_NOT_WRITTEN}", where=shown(folder))
+
+
 def _require_cleared(opened: Opened) -> None:
     for aside in () if opened.local_is_tracked() else left_aside(opened.tree):
         settled = aside.is_empty() or (aside.fault() is None and aside.is_settled())
@@ -209,7 +227,7 @@ def _require_cleared(opened: Opened) -> None:
 def _refused(path: str, kind: str, detail: str) -> VaibifyError:
     where = shown(path)
     if kind == "missing":
-        return MissingFile("is missing, so the manifest was not written", where=where)
+        return MissingFile(f"is missing{_NOT_WRITTEN}", where=where)
     if kind == "lfs-pointer":
         text = "holds a git LFS pointer, not the content"
         return InvalidFile(text, where=where, action="git lfs pull")

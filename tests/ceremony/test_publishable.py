@@ -75,8 +75,8 @@ def publish(root: Path, *more: str) -> list[Finding]:
     manifest = parse_manifest(tree.read(NAME)) if tree.lstat(NAME) else None
     listed = [entry.path for entry in manifest.entries] if manifest else []
     paths = [*listed, NAME, FACT, *more]
-    blobs = StatCache(tree, None).blob_ids(paths, repository.snapshot().object_format)
-    return publish_findings(repository, blobs, manifest)
+    states, blobs = StatCache(tree, None).observe_both(paths, repository.snapshot().object_format)
+    return publish_findings(repository, blobs, manifest, states)
 
 
 def by_hand_in_a_clone(root: Path, *options: str) -> tuple[int, str]:
@@ -268,7 +268,7 @@ def test_a_listed_path_that_was_not_looked_at_is_asked_of_git(root: Path) -> Non
     write(root, {"ghost": b""})
     archive(root, "ghost")
     manifest = parse_manifest((root / NAME).read_bytes())
-    found = publish_findings(repository, {}, manifest)
+    found = publish_findings(repository, {}, manifest, {})
     assert [(one.code, one.path) for one in found] == [("untracked", "ghost")]
 
 

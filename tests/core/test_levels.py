@@ -110,6 +110,16 @@ class TestSelfConsistent:
         )  # fmt: skip
         assert "out/x.csv" in reason.text
 
+    @pytest.mark.parametrize(
+        ("code", "first"), [("modified", "jupyter vaibify envelope, then "), ("ignored", "")]
+    )
+    def test_nobody_is_told_to_commit_what_the_manifest_does_not_list(self, code, first):
+        problem = CloneProblem("x.csv", code, "differs", "git add -- x.csv")
+        (reason,) = self.missing(clone_problems=(problem,), manifest_differing=("x.csv",))
+        assert reason.action == f"{first}git add -- x.csv"
+        (reason,) = self.missing(clone_problems=(problem,), manifest_differing=("y.csv",))
+        assert reason.action == "git add -- x.csv"
+
     def test_git_that_cannot_be_asked_is_unknown_and_never_met(self):
         silent = envelope(clone_problems=None, git_fault="git is not installed")
         unknown = Reason("git-unknown", "git could not be asked: git is not installed")

@@ -330,6 +330,21 @@ def test_attributes_that_change_nothing_cost_no_process(project: Path, commit, s
     assert starts() == []
 
 
+def test_a_pointer_whose_content_is_not_here_is_not_to_be_committed(
+    project: Path, git: Git, commit
+) -> None:
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize 4\n" % (b"0" * 64)
+    (project / "a.h5").write_bytes(b"data")
+    commit(project)
+    for name in ("a.h5", "new.h5"):
+        (project / name).write_bytes(pointer)
+    text = "holds a git LFS pointer, not the content"
+    assert problems(project, "a.h5", "new.h5") == [
+        CloneProblem("a.h5", "lfs", text, "git lfs pull"),
+        CloneProblem("new.h5", "lfs", text, "put the content itself in its place"),
+    ]
+
+
 def test_lfs(project: Path, git: Git, commit) -> None:
     """HEAD holds a pointer, the work tree the content, git-lfs need not be installed."""
     pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize 4\n" % (b"0" * 64)

@@ -309,6 +309,29 @@ def test_an_input_that_is_an_lfs_pointer(root: Path) -> None:
     ]
 
 
+def test_an_input_folder_that_holds_lfs_pointers(root: Path) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 8\n"
+    write(root, {"data/a.h5": pointer})
+    step = fit(saInputDataFiles=["data/"])
+    text = "step 'fit': input 'data/' holds data/a.h5{}, which is a git LFS pointer: its content "
+    text += "was not fetched; git lfs pull"
+    assert lines(look(root, [step])) == [("error", "input-lfs", text.format(""))]
+    write(root, {"data/more/b.h5": pointer, "data/c.h5": pointer})
+    assert [str(one) for one in look(root, [step])] == [text.format(" and 2 more like it")]
+
+
+def test_a_pointer_that_a_planned_step_makes_anew_keeps_nothing_from_running(root: Path) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 8\n"
+    write(root, {"results/fit.json": pointer})
+    use = fit(sName="Use", saInputDataFiles=["results/fit.json"], saDataFiles=["use.txt"])
+    use["saDataCommands"] = ["cat results/fit.json > use.txt"]
+    words = "is a git LFS pointer: its content was not fetched; git lfs pull"
+    warned = ("warning", "output-lfs", f"step 'fit': output 'results/fit.json' {words}")
+    assert lines(look(root, [FIT, use])) == [warned]
+    refused = ("error", "input-lfs", f"step 'use': input 'results/fit.json' {words}")
+    assert lines(look(root, [FIT, use], planned=["use"])) == [refused]
+
+
 def test_an_input_that_is_a_link_or_no_file(root: Path, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("x")
     (root / "data/link").symlink_to(tmp_path / "secret")

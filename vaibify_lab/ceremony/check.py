@@ -56,5 +56,5 @@ def _of_clone(opened: Opened) -> list[Finding]:
     covered = dict.fromkeys((*manifested(opened, workflows), *listed))
     paths = to_be_committed(opened, workflows, tuple(covered))
     unlike = not_as_recorded(opened, workflows)
-    blobs = opened.cache.blob_ids(paths, opened.repository.snapshot().object_format)
-    return [*unlike, *publish_findings(opened.repository, blobs, manifest)]
+    states, blobs = opened.cache.observe_both(paths, opened.repository.snapshot().object_format)
+    return [*unlike, *publish_findings(opened.repository, blobs, manifest, states)]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Mapping
 
+from vaibify_lab.ceremony.as_listed import not_as_listed
 from vaibify_lab.ceremony.report import some
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.finding import Finding
-from vaibify_lab.core.observed import CloneProblem
+from vaibify_lab.core.observed import TO_BE_COMMITTED, CloneProblem, FileState
 from vaibify_lab.core.paths import shown
 from vaibify_lab.envelope.manifest import ATTRIBUTE_LINE, NAME, Manifest
 from vaibify_lab.files.attributes import Attributes, read_attributes
@@ -22,7 +23,10 @@ _GIT_LOOKS_AT = 8000  # a NUL among these bytes, and git takes the file for bina
 
 
 def publish_findings(
-    repository: Repository, blob_ids: Mapping[str, str | None], manifest: Manifest | None
+    repository: Repository,
+    blob_ids: Mapping[str, str | None],
+    manifest: Manifest | None,
+    states: Mapping[str, FileState],
 ) -> list[Finding]:
     """Name everything that keeps a clone from being what is here; errors first.
 
@@ -35,10 +39,15 @@ def publish_findings(
         the manifest lists or should list, the manifest, the facts.
     manifest : Manifest or None
         As read; None where there is none.
+    states : mapping of str to FileState
+        What stands here at the same paths.
     """
-    listed = [entry.path for entry in manifest.entries] if manifest else []
-    wanted = dict.fromkeys(listed) | dict(blob_ids)
-    found = [*_manifest(manifest, blob_ids), *_clone(repository, wanted)]
+    listed = manifest.hashes() if manifest else {}
+    wanted: dict[str, str | None] = dict.fromkeys(listed) | dict(blob_ids)
+    here = list(not_as_listed(repository.snapshot(), wanted, listed, states))
+    told = {one.path: (one.code, *TO_BE_COMMITTED) for one in here}  # nobody is to commit those
+    clone = (one for one in _clone(repository, wanted) if one.code not in told.get(one.path, ()))
+    found = [*_manifest(manifest, blob_ids), *here, *clone]
     troubled = {one.path for one in found}
     rest = [path for path in wanted if path not in troubled]
     return [*found, *_line_endings(repository, rest), *_not_pushed(repository)]

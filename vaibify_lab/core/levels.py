@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vaibify_lab.core.model import Workflow
-from vaibify_lab.core.observed import CloneProblem
+from vaibify_lab.core.observed import TO_BE_COMMITTED, CloneProblem
 from vaibify_lab.core.paths import as_word, shown
 from vaibify_lab.core.report import Reason, Rung, StepReport
 
@@ -95,9 +95,13 @@ def _self_consistent(
                 "step-not-green", f"step {report.slug!r}: {first.text}", first.path, first.action
             )
     yield from _gone(envelope)
+    unlike = frozenset(envelope.manifest_differing)
     for problem in envelope.clone_problems or ():
         text = f"{shown(problem.path)} {problem.text}"
-        yield Reason("not-in-clone", text, problem.path, problem.action or None)
+        action = problem.action
+        if action and problem.path in unlike and problem.code in TO_BE_COMMITTED:
+            action = f"{_ENVELOPE}, then {action}"  # a clone would have what is not listed
+        yield Reason("not-in-clone", text, problem.path, action or None)
 
 
 def _gone(envelope: Envelope) -> Iterator[Reason]:

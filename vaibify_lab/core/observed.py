@@ -67,14 +67,18 @@ class GitSnapshot:
     unmerged: frozenset[str] = frozenset()
 
 
+# Codes of a `CloneProblem` that a commit of what is here would mend.
+TO_BE_COMMITTED = frozenset({"untracked", "modified", "staged"})
+
+
 @dataclass(frozen=True, slots=True)
 class CloneProblem:
     """Why a clone would not hold a file as the bytes that are here.
 
     ``code`` is one of ``ignored``, ``untracked``, ``modified`` (HEAD holds other bytes), ``staged``
     (added, not committed), ``filtered`` (a clean filter or line-ending rule alters it),
-    ``lfs`` (git holds only an LFS pointer), ``nested`` (it lies in another repository),
-    ``no-commit`` (nothing is committed yet).
+    ``lfs`` (git, or the disk, holds only an LFS pointer), ``nested`` (it lies in another
+    repository), ``no-commit`` (nothing is committed yet).
     """
 
     path: str

@@ -18,6 +18,7 @@ from vaibify_lab.files.attributes import (
     stored_form,
 )
 from vaibify_lab.files.git import Repository
+from vaibify_lab.files.hashing import holds_pointer
 from vaibify_lab.files.paths import escaped
 from vaibify_lab.files.tree import Tree
 
@@ -32,7 +33,7 @@ def explain(repo: Repository, snapshot: GitSnapshot, paths: BlobIds) -> Iterator
     tree = Tree(repo.root)
     plain: dict[str, str | None] = {}
     for path, blob in paths.items():
-        problem = _obstacle(tree, snapshot, path)
+        problem = _obstacle(tree, snapshot, path) or _pointer(tree, snapshot, path)
         if problem:
             yield problem
         else:
@@ -95,6 +96,20 @@ def _obstacle(tree: Tree, snapshot: GitSnapshot, path: str) -> CloneProblem | No
         text, action = "is in conflict: a merge is not finished", f"resolve it, then {_add(path)}"
         return CloneProblem(path, "modified", text, action)
     return None
+
+
+def _pointer(tree: Tree, snapshot: GitSnapshot, path: str) -> CloneProblem | None:
+    """Return the problem of a file whose content is not here: to commit it would lose that."""
+    if not holds_pointer(tree, path):
+        return None
+    text = "holds a git LFS pointer, not the content"
+    return CloneProblem(path, "lfs", text, fetch_pointer(snapshot, path))
+
+
+def fetch_pointer(snapshot: GitSnapshot, path: str) -> str:
+    """Return how to get the content of an LFS pointer; git-lfs fetches for what git holds."""
+    is_held = path in snapshot.tree or path in snapshot.index
+    return "git lfs pull" if is_held else "put the content itself in its place"
 
 
 def _is_gitlink(snapshot: GitSnapshot, path: str) -> bool:

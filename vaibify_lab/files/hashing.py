@@ -77,6 +77,24 @@ def hash_file(tree: Tree, path: str) -> FileState:
     return hash_both(tree, path, None)[0]
 
 
+def pointers_among(tree: Tree, paths: Iterable[str]) -> Iterator[str]:
+    """Yield the paths at which a git LFS pointer stands; what cannot be one is not read."""
+    with open_descent(tree) as descent:
+        for directory, name, path in sorted((*split(path), path) for path in paths):
+            try:
+                opened = descent.enter(directory)
+                size = look(opened, name).st_size
+            except OSError:
+                continue
+            if size < _POINTER_LIMIT and read_at(opened, name, None).state.kind == "lfs-pointer":
+                yield path
+
+
+def holds_pointer(tree: Tree, path: str) -> bool:
+    """Tell whether a git LFS pointer stands at a path."""
+    return any(pointers_among(tree, [path]))
+
+
 def hash_both(tree: Tree, path: str, object_format: str | None) -> tuple[FileState, str | None]:
     """Return the state of a file and its git blob id, from one reading.
 

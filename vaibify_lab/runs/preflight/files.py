@@ -11,11 +11,11 @@ from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import as_word, is_within, shown
 from vaibify_lab.files.clone_reasons import GITLINK, above, ignore_rules
-from vaibify_lab.files.hashing import hash_file
+from vaibify_lab.files.hashing import holds_pointer, pointers_among
 from vaibify_lab.runs.preflight.inspection import Inspection
 from vaibify_lab.runs.writable import folder_of
 
-_POINTER_LIMIT = 1024  # a git LFS pointer is smaller
+_POINTER = "is a git LFS pointer: its content was not fetched"
 
 
 def file_findings(inspection: Inspection, step: Step, planned: frozenset[str]) -> Iterator[Finding]:
@@ -105,32 +105,28 @@ def _input(
 ) -> Iterator[Finding]:
     place = inspection.place(path)
     is_folder = path.endswith("/")
-    fault = _fault_of_input(inspection, path, place.kind, place.size)
+    fault = _fault_of_input(path, place.kind)
+    makers = inspection.producers.of([path])
+    is_made_first = not planned.isdisjoint(makers)
     if fault is not None:
         code, text, action = fault
         yield Finding("error", code, f"input {path!r} {text}", step.slug, path, action)
     elif place.kind in ("link", "other"):
         text, action = f"input {path!r} {place.text}", "put the file itself in its place"
         yield Finding("error", "input-unusable", text, step.slug, path, action)
-    elif place.kind == "missing":
-        makers = inspection.producers.of([path])
-        if not planned.intersection(makers):
-            yield _missing_input(inspection, step, path, makers)
-    elif is_folder:
-        yield from _contents(inspection, step, path)
+    elif place.kind == "missing" and not is_made_first:
+        yield _missing_input(inspection, step, path, makers)
+    elif place.kind != "missing":
+        wrong = list(_contents(inspection, step, path)) if is_folder else []
+        yield from wrong
+        yield from _pointers(inspection, step, path) if not (wrong or is_made_first) else ()
 
 
-def _fault_of_input(
-    inspection: Inspection, path: str, kind: str, size: int
-) -> tuple[str, str, str] | None:
+def _fault_of_input(path: str, kind: str) -> tuple[str, str, str] | None:
     if kind == "folder" and not path.endswith("/"):
         return "input-is-folder", "is a folder", f"declare it as {path + '/'!r}"
     if kind == "file" and path.endswith("/"):
         return "input-is-file", "is a file", f"declare it as {path.rstrip('/')!r}"
-    is_small = kind == "file" and size < _POINTER_LIMIT
-    if is_small and hash_file(inspection.tree, path).kind == "lfs-pointer":
-        text = "is a git LFS pointer: its content was not fetched"
-        return "input-lfs", text, "git lfs pull"
     return None
 
 
@@ -141,6 +137,20 @@ def _contents(inspection: Inspection, step: Step, folder: str) -> Iterator[Findi
         text = f"input {folder!r} holds {fault.where}, which {fault.text}"
         action = fault.action or "put the file itself in its place"
         yield Finding("error", "input-unusable", text, step.slug, fault.where, action)
+
+
+def _pointers(inspection: Inspection, step: Step, path: str) -> Iterator[Finding]:
+    """Yield that an input, or files of an input folder, stand there without their content."""
+    tree, is_folder = inspection.tree, path.endswith("/")
+    files = tree.list_files(path, strict=False) if is_folder else [path]
+    found = list(pointers_among(tree, files))
+    if not found:
+        return
+    text = f"input {path!r} {_POINTER}"
+    if is_folder:
+        more = f" and {len(found) - 1} more like it" if found[1:] else ""
+        text = f"input {path!r} holds {shown(found[0])}{more}, which {_POINTER}"
+    yield Finding("error", "input-lfs", text, step.slug, found[0], "git lfs pull")
 
 
 def _missing_input(inspection: Inspection, step: Step, path: str, makers: Sequence[str]) -> Finding:
@@ -167,6 +177,9 @@ def _output(inspection: Inspection, step: Step, path: str) -> Iterator[Finding]:
         yield Finding("error", "output-unusable", text, step.slug, path, action)
     elif place.kind == "missing":
         yield from _below_a_file(inspection, step, path)
+    elif place.kind == wanted == "file" and holds_pointer(inspection.tree, path):
+        text = f"output {path!r} {_POINTER}"
+        yield Finding("warning", "output-lfs", text, step.slug, path, "git lfs pull")
     elif place.kind != wanted:
         other = path.rstrip("/") if wanted == "folder" else f"{path}/"
         text = f"output {path!r} is a {place.kind}"

@@ -14,14 +14,13 @@ from vaibify_lab.core.cell_scripts import script_of
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.finding import Finding, Level
 from vaibify_lab.core.model import Step
-from vaibify_lab.files.hashing import hash_file
+from vaibify_lab.files.hashing import holds_pointer
 from vaibify_lab.notebooks.foretell import foretell_run
 from vaibify_lab.notebooks.foretell.kernels import kernel_findings, kernels_here
 from vaibify_lab.notebooks.foretell.telling import Around, Place, Telling
 from vaibify_lab.provenance.compare.notebook_file import read_notebook
 from vaibify_lab.runs.preflight.inspection import Inspection
 
-_POINTER_LIMIT = 1024
 _NAMES = frozenset({"name-missing", "name-below"})
 _JUPYTER = ("JUPYTER_PATH", "JUPYTER_DATA_DIR", "HOME", "XDG_DATA_HOME")  # where kernels may lie
 
@@ -91,8 +90,7 @@ def _place(inspection: Inspection, step: Step, path: str) -> Place:
     place = inspection.place(inner)
     if place.kind == "missing":
         return "missing"
-    is_small = place.kind == "file" and place.size < _POINTER_LIMIT
-    if is_small and hash_file(inspection.tree, inner).kind == "lfs-pointer":
+    if place.kind == "file" and holds_pointer(inspection.tree, inner):
         return "lfs"
     return "folder" if place.kind == "folder" else "committed"
 

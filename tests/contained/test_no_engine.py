@@ -61,7 +61,7 @@ def absent(place: Path) -> Iterator[Trouble]:
 def forbidden(place: Path) -> Iterator[Trouble]:
     with listening(place / "s"):
         os.chown(place / "s", 65534, 65534)
-        os.chmod(place / "s", 0o600)
+        os.chmod(place / "s", 0o660)
         text = f"you may not use the container engine at {place}/s (named by DOCKER_HOST)"
         text += "; sudo usermod -aG "
         yield Trouble(text, {"DOCKER_HOST": f"unix://{place}/s"}, PLAIN)

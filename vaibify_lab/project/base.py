@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import getpass
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from vaibify_lab.core.user import login_name
 from vaibify_lab.runs.opened import Look, Opened
 
 if TYPE_CHECKING:
@@ -62,5 +63,5 @@ class ProjectBase:
         return find_step(self.opened.workflow(self.path), name)
 
     def person(self) -> str:
-        """Return who acts here: git's identity, else the account's name."""
-        return self.opened.repository.identity() or getpass.getuser()
+        """Return who acts here: git's identity, else the account's name, else its number."""
+        return self.opened.repository.identity() or login_name() or f"user {os.getuid()}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import grp
 import hashlib
 import json
 import os
@@ -73,22 +74,71 @@ def test_d08_no_socket(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     )
 
 
-def test_d08_no_permission(monkeypatch: pytest.MonkeyPatch, seen_by_all: Path) -> None:
-    place = str(seen_by_all / "s")
-    monkeypatch.setattr(client, "DEFAULT", f"unix://{place}")
-    monkeypatch.setattr(client.getpass, "getuser", lambda: "ada")
+def refused(place: Path, mode: int, group: int, above: int = 0o755) -> str:
+    """Return what is said to somebody else of a socket of this mode and group, of root."""
     with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(place)
+        listening.bind(str(place))
         listening.listen()
-        os.chmod(place, 0o600)
+        os.chown(place, 0, group)
+        os.chmod(place, mode)
+        os.chmod(place.parent, above)
+        groups = os.getgroups()
+        os.setgroups([])
+        os.setegid(65534)
         os.seteuid(65534)
         try:
-            text = said()
+            return said()
         finally:
             os.seteuid(0)
-    assert text == (
+            os.setegid(0)
+            os.setgroups(groups)
+
+
+def test_d08_no_permission(monkeypatch: pytest.MonkeyPatch, seen_by_all: Path) -> None:
+    place = seen_by_all / "s"
+    monkeypatch.setattr(client, "DEFAULT", f"unix://{place}")
+    monkeypatch.setattr(client, "login_name", lambda: "ada")
+    group = grp.getgrall()[1]
+    assert refused(place, 0o660, group.gr_gid) == (
         f"you may not use the container engine at {place};"
-        " sudo usermod -aG root ada, then log in again, or let steps run without a container"
+        f" sudo usermod -aG {group.gr_name} ada, then log in again, or let steps run without a"
+        " container"
+    )
+
+
+def test_d08_no_permission_of_a_user_without_a_name(
+    monkeypatch: pytest.MonkeyPatch, seen_by_all: Path
+) -> None:
+    monkeypatch.setattr(client, "DEFAULT", f"unix://{seen_by_all}/s")
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os, "getuid", lambda: 4_000_000)
+    text = refused(seen_by_all / "s", 0o660, grp.getgrall()[1].gr_gid)
+    assert text.endswith("; ask who runs it to let you in, or let steps run without a container")
+
+
+@pytest.mark.parametrize(
+    ("mode", "group", "above"),
+    [(0o660, 0, 0o755), (0o600, 1, 0o755), (0o640, 1, 0o755), (0o660, 1, 0o700)],
+    ids=["root's group", "no group", "a group that reads", "a folder that is shut"],
+)
+@pytest.mark.parametrize("named", [True, False])
+def test_d08_nobody_is_told_to_join_a_group_that_opens_nothing_or_all(
+    monkeypatch: pytest.MonkeyPatch,
+    seen_by_all: Path,
+    mode: int,
+    group: int,
+    above: int,
+    named: bool,
+) -> None:
+    place = seen_by_all / "s"
+    monkeypatch.setattr(client, "DEFAULT", f"unix://{place}")
+    if named:
+        monkeypatch.setenv("DOCKER_HOST", f"unix://{place}")
+    by, first = (" (named by DOCKER_HOST)", "unset DOCKER_HOST, or ") if named else ("", "")
+    assert refused(place, mode, group, above) == (
+        f"you may not use the container engine at {place}{by}; {first}ask who runs it to let you "
+        f"in, or let steps run without a container"
     )
 
 

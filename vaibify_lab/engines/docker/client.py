@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import socket
 import stat
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from vaibify_lab.core.errors import EngineMissing, EngineUnfit, ToolMissing
+from vaibify_lab.core.user import login_name
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -23,6 +23,7 @@ ANSWERING = 60  # seconds for every later one; waiting for a step's end has no l
 CONNECTIONS = 64  # at a time: a step holds one while it runs
 DEFAULT = "unix:///var/run/docker.sock"
 DESKTOP = (".docker/run/docker.sock", ".docker/desktop/docker.sock")
+_GROUP_USES = stat.S_IRGRP | stat.S_IWGRP
 INSTEAD = "or let steps run without a container"
 
 
@@ -134,8 +135,7 @@ def _knock(place: Endpoint) -> None:
         raise EngineMissing(text, action=_remedy(place)) from None
     except PermissionError:
         text = f"you may not use the container engine at {place}"
-        action = f"sudo usermod -aG {_group_of(place.path)} {getpass.getuser()}, then log in again"
-        raise EngineMissing(text, action=f"{action}, {INSTEAD}") from None
+        raise EngineMissing(text, action=f"{_way_in(place)}, {INSTEAD}") from None
     except OSError as error:
         raise EngineMissing(_why(place, error), action=_remedy(place)) from None
 
@@ -192,13 +192,23 @@ def _is_socket(path: str) -> bool:
         return False
 
 
-def _group_of(path: str) -> str:
+def _way_in(place: Endpoint) -> str:
+    """Say how to be let in: by the socket's group where that opens it, but never by root's."""
     import grp
 
     try:
-        return grp.getgrgid(os.stat(path).st_gid).gr_name
-    except (KeyError, OSError):
-        return "docker"
+        status = os.stat(place.path)
+        group = grp.getgrgid(status.st_gid).gr_name
+    except (KeyError, OSError):  # it lies where one may not even look
+        return f"{_without(place)}ask who runs it to let you in"
+    name, uses = login_name(), status.st_mode & _GROUP_USES == _GROUP_USES
+    if status.st_gid == 0 or not uses or name is None:
+        return f"{_without(place)}ask who runs it to let you in"
+    return f"sudo usermod -aG {group} {name}, then log in again"
+
+
+def _without(place: Endpoint) -> str:
+    return "unset DOCKER_HOST, or " if place.named_by == "DOCKER_HOST" else ""
 
 
 def _first_line(error: Exception) -> str:

@@ -38,6 +38,10 @@ class Directory:
             except (FileNotFoundError, NotADirectoryError):
                 return [_status(self._opened, name) for name in wanted]
 
+    def device(self) -> int:
+        """Return the number of the file system that it lies on."""
+        return os.fstat(self._opened).st_dev
+
     def read(self, name: str, limit: int = READ_LIMIT) -> bytes:
         """Return a file's bytes, as `Tree.read` does."""
         path = join(self._path, name)

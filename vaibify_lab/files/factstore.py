@@ -15,8 +15,8 @@ from vaibify_lab.core.facts import FactFault, Facts, RunRecord, SignOffs, TestMa
 from vaibify_lab.core.paths import as_word
 from vaibify_lab.files.directory import Directory
 from vaibify_lab.files.hashing import Stamp
-from vaibify_lab.files.statcache import is_settled
 from vaibify_lab.files.tree import Tree
+from vaibify_lab.files.trust import ChangeTimes, is_settled
 
 RECORDS, MARKERS, SIGN_OFFS = "records", "test_markers", "sign_offs"
 LOCAL = ".vaibify/local"
@@ -143,12 +143,12 @@ class FactStore:
     ) -> dict[str, _Fact | FactFault]:
         """Read the facts of steps; one that has none has no entry."""
         found: dict[str, _Fact | FactFault] = {}
-        started = time.time_ns()
+        started, times = time.time_ns(), ChangeTimes()
         try:
             with self._tree.inside(f".vaibify/{kind}/{self.stem}") as here:
                 for slug, stamp in zip(slugs, _stamps(here, slugs), strict=True):
                     if here is not None and stamp is not None:
-                        found[slug] = self._one(here, kind, slug, stamp, started, parse)
+                        found[slug] = self._one(here, kind, slug, stamp, started, times, parse)
         except VaibifyError:  # a folder that cannot be looked into holds nothing that is believed
             return {}
         return found
@@ -160,6 +160,7 @@ class FactStore:
         slug: str,
         stamp: _Stamp,
         started: int,
+        times: ChangeTimes,
         parse: _Parser[_Fact],
     ) -> _Fact | FactFault:
         path = self.path(kind, slug)
@@ -173,7 +174,7 @@ class FactStore:
             fact = FactFault(path, f"{path} cannot be read", "make it readable")
         except VaibifyError as error:
             fact = FactFault(path, f"{path} {error.text}", _remedy(kind, path, slug, error))
-        if is_settled(stamp[:4], started):
+        if is_settled(stamp[:4], started) and times.are_kept_on(here.device()):
             self._parsed[path] = (stamp, fact)
         return fact
 

@@ -32,8 +32,8 @@ from vaibify_lab.files.modules import Finder, Folders, Listing
 from vaibify_lab.files.parsed import Parsed
 from vaibify_lab.files.paths import split
 from vaibify_lab.files.refusals import reading
-from vaibify_lab.files.statcache import is_settled, stamps_in
 from vaibify_lab.files.tree import Tree
+from vaibify_lab.files.trust import ChangeTimes, is_settled, stamps_in
 
 PARSE_LIMIT = 4 * 2**20
 _COMMANDS_KEPT = 2**16  # fewer than a workflow has steps would be as good as none
@@ -95,6 +95,7 @@ class CodeScanner:
     def moment(self) -> Iterator[Moment]:
         """Give one moment for many scans: it asks for each file and each folder once."""
         with self._lock, open_descent(self._tree) as descent:
+            self._folders.times = ChangeTimes()
             yield Moment(self, descent, self._folders)
 
     def scan(self, scripts: Sequence[str], directory: str, modules: Sequence[str] = ()) -> CodeScan:
@@ -132,7 +133,8 @@ class CodeScanner:
             return _of_unknown(error)
         digest = hashlib.sha256(data).hexdigest()
         parsed = kept[2] if kept and kept[1] == digest else parse_code(path, data)
-        self._parsed[path] = (stamp if is_settled(stamp, started) else None, digest, parsed)
+        is_kept = is_settled(stamp, started) and self._folders.times.are_kept_on(status.st_dev)
+        self._parsed[path] = (stamp if is_kept else None, digest, parsed)
         return parsed
 
 

@@ -12,7 +12,7 @@ from vaibify_lab.files.answers import Answers
 from vaibify_lab.files.descent import Descent, EntryKind, entries
 from vaibify_lab.files.hashing import Stamp, stamp_of
 from vaibify_lab.files.paths import join
-from vaibify_lab.files.statcache import is_settled
+from vaibify_lab.files.trust import ChangeTimes, is_settled
 
 # Folders on which a project's own modules lie by custom, whatever puts them on the path.
 CUSTOMARY = ("", "src")
@@ -52,12 +52,14 @@ class Folders:
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[Stamp, Listing]] = {}
+        self.times = ChangeTimes()
 
     def listing(self, descent: Descent, folder: str, now: int) -> Listing:
         """Return what a folder holds; nothing when it is none or cannot be read."""
         try:
             opened = descent.enter(folder)
-            stamp = stamp_of(os.fstat(opened))
+            status = os.fstat(opened)
+            stamp = stamp_of(status)
             kept = self._kept.get(folder)
             if kept is not None and kept[0] == stamp:
                 return kept[1]
@@ -66,7 +68,7 @@ class Folders:
             return _NOTHING
         matches = filter(None, map(_COMPILED.fullmatch, kinds))
         listing = Listing(kinds, {found[1]: found[0] for found in matches})
-        if is_settled(stamp, now):
+        if is_settled(stamp, now) and self.times.are_kept_on(status.st_dev):
             self._kept[folder] = (stamp, listing)
         else:
             self._kept.pop(folder, None)

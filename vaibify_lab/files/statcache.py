@@ -5,6 +5,9 @@ same bytes, unless the file's mtime or ctime lay within two seconds of the hashi
 write could have left the same stamp; such a file is hashed again at the next look. A ctime cannot
 be set, so an mtime that was put back is noticed.
 
+Some file systems keep no ctime (`trust` names them; sshfs copies the mtime into it): what lies
+there is read at every look, and remembered nowhere.
+
 What the rule cannot see: a store through a live memory mapping into an already dirty page changes
 no stamp, and a file server whose clock is more than two seconds behind and whose stamps are coarse
 can hide a quick second write. So nothing is signed, enveloped or confirmed from this cache
@@ -18,7 +21,6 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from sys import intern
 from types import MappingProxyType
@@ -27,11 +29,11 @@ from typing import Any, NamedTuple
 from vaibify_lab.core.observed import MISSING, FileState
 from vaibify_lab.files.cachefile import cache_place, load_cache, save_cache
 from vaibify_lab.files.descent import Descent
-from vaibify_lab.files.hashing import Stamp, open_descent, read_at, stamp_of, state_of_error
+from vaibify_lab.files.hashing import Stamp, open_descent, read_at, state_of_error
 from vaibify_lab.files.paths import split
 from vaibify_lab.files.tree import Tree
+from vaibify_lab.files.trust import ChangeTimes, is_settled, stamps_in
 
-RACY_NS = 2_000_000_000
 _NO_STAMP: Stamp = (0, 0, 0, 0)
 _PLANS_KEPT = 8  # a look makes two, and a server looks at several workflows
 
@@ -88,11 +90,6 @@ def default_store(root: Path) -> Path:
     return cache_place("stat", root)
 
 
-def is_settled(stamp: Stamp, started: int) -> bool:
-    """Tell whether a later write must leave another stamp than this, seen at ``started`` (ns)."""
-    return max(stamp[1], stamp[2]) < started - RACY_NS
-
-
 class StatCache:
     """States of files beneath a tree; only those whose status changed are read again.
 
@@ -113,6 +110,7 @@ class StatCache:
         self._changed = False
         self._object_format: str | None = None
         self._plans: list[_Plan] = []
+        self._times = ChangeTimes()
         self._lock = threading.Lock()
 
     def observe(self, paths: Iterable[str]) -> Mapping[str, FileState]:
@@ -137,6 +135,7 @@ class StatCache:
         wanted = list(paths)
         with self._lock, open_descent(self._tree) as descent:
             self._use_format(object_format)
+            self._times = ChangeTimes()
             plan = self._plan(wanted)
             looked = [
                 self._look(descent, group)
@@ -184,6 +183,10 @@ class StatCache:
     def _look_closely(self, opened: int, group: _Group) -> None:
         known = self._loaded()
         named = zip(group.paths, group.names, strict=True)
+        if not self._times.are_kept_on(os.fstat(opened).st_dev):
+            group.entries = [self._read(opened, name)[0] for name in group.names]
+            group.stamps = None
+            return
         group.entries = [self._entry(known, path, opened, name) for path, name in named]
         all_known = all(path in known for path in group.paths)
         group.stamps = [entry.stamp for entry in group.entries] if all_known else None
@@ -193,14 +196,19 @@ class StatCache:
         entry = known.get(path)
         if entry and [entry.stamp] == stamps_in(directory, [name]):
             return entry
-        reading = read_at(directory, name, self._object_format)
-        entry = _Entry(reading.stamp or _NO_STAMP, reading.state, reading.blob)
-        if reading.stamp and is_settled(reading.stamp, reading.started):
+        entry, is_lasting = self._read(directory, name)
+        if is_lasting:
             known[path] = entry
             self._changed = True
         else:
             self._changed |= known.pop(path, None) is not None
         return entry
+
+    def _read(self, directory: int, name: str) -> tuple[_Entry, bool]:
+        """Read a file; return also whether a later write must leave another stamp."""
+        reading = read_at(directory, name, self._object_format)
+        entry = _Entry(reading.stamp or _NO_STAMP, reading.state, reading.blob)
+        return entry, reading.stamp is not None and is_settled(reading.stamp, reading.started)
 
     def _use_format(self, object_format: str | None) -> None:
         """From the first question for blob ids on, an entry without one is no entry."""
@@ -232,18 +240,6 @@ class StatCache:
             body = load_cache(self._store, self._label) if self._store else None
             self._entries = _unpacked(body) if body else {}
         return self._entries
-
-
-def stamps_in(directory: int, names: Iterable[str]) -> list[Stamp] | None:
-    """Return the stamps of all names, in one sweep without a line of Python a file.
-
-    None where one cannot be had.
-    """
-    look = partial(os.stat, dir_fd=directory, follow_symlinks=False)
-    try:
-        return list(map(stamp_of, map(look, names)))
-    except OSError:
-        return None
 
 
 def _packed(entries: dict[str, _Entry]) -> list[bytes]:

@@ -21,6 +21,7 @@ from vaibify_lab.engines.local.uvtool import program as uv_program
 from vaibify_lab.files import signing
 from vaibify_lab.files.cachefile import cache_folder
 from vaibify_lab.files.git import Repository
+from vaibify_lab.files.trust import ChangeTimes
 from vaibify_lab.runs.cache_state import cache_state
 
 OLDEST_GIT = (2, 30)
@@ -43,7 +44,7 @@ def doctor(root: Path | None = None, *, path: str | None = None) -> list[Finding
     found = [_version(), _python(), git]
     found += _repository(place) if git.level != "error" else []
     found += [_bash(path or search_path(Path(sys.prefix))), _uv(), _tier(), _container()]
-    found += [*_by_hand(), _disk(place), _cache(), _outputs(), _jupyter()]
+    found += [*_by_hand(), _disk(place), *_times(place), _cache(), _outputs(), _jupyter()]
     return found
 
 
@@ -168,6 +169,13 @@ def _disk(place: Path) -> Finding:
     text = f"{free / 10**9:.1f} GB free at {place}"
     level: Level = "error" if free < LOW_DISK else "warning" if free < LITTLE_DISK else "ok"
     return Finding(level, "disk", text, action=None if level == "ok" else "free some space")
+
+
+def _times(place: Path) -> Iterator[Finding]:
+    """Warn of a file system by whose stamps nobody can tell whether a file was changed."""
+    if not ChangeTimes().are_kept_on(place.stat().st_dev):
+        text = f"the file system of {place} keeps no time of change: every look reads every file"
+        yield Finding("warning", "times", text, action="keep the repository on a local disk")
 
 
 def _cache() -> Finding:

@@ -62,7 +62,10 @@ def text(stored: str, fresh: str, rules: Rules = RULES) -> str:
         ("a\nb", "a\nb\nc", "different"),
         ("a\n", "a", "noise-only"),
         ("Wahr", "True", "different"),
-        ("np.True_", "True", "different"),
+        ("np.True_", "True", "printed-otherwise"),
+        ("np.True_", "False", "different"),
+        ("np.True_", "np.False_", "different"),
+        ("np.True_x", "True", "different"),
         ("\u22121.0", "-1.0", "printed-otherwise"),
     ],
 )
@@ -156,6 +159,46 @@ def test_n07_the_same_value_printed_otherwise_is_not_silently_equal() -> None:
     assert found.text == "1.5 is now np.float64(1.5)"
     assert text("(1.5, 2)", "(np.float64(1.5), np.int64(2))") == "printed-otherwise"
     assert text("1.5", "np.float64(1.6)") == "different"
+    assert text("1.5", "np.float64(1.5000001)") == "within-tolerance"
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "other"),
+    [
+        ("(1+2j)", "np.complex128(1+2j)", "np.complex128(1+3j)"),
+        ("2j", "np.complex128(2j)", "np.complex128(3j)"),
+        ("1e-05j", "np.complex64(1e-05j)", "np.complex64(1e-06j)"),
+        ("(nan+1j)", "np.complex128(nan+1j)", "np.complex128(nan+2j)"),
+        ("(-0+2j)", "np.complex128(-0+2j)", "np.complex128(-0-2j)"),
+        ("(1.5+2j)", "np.clongdouble('1.5+2j')", "np.clongdouble('1.5+3j')"),
+        ("1.5", "np.longdouble('1.5')", "np.longdouble('1.6')"),
+        ("True", "np.True_", "np.False_"),
+        ("'a'", "np.str_('a')", "np.str_('b')"),
+        ('"it\'s"', 'np.str_("it\'s")', 'np.str_("its")'),
+        (r"'a\'b'", r"np.str_('a\'b')", r"np.str_('a\'c')"),
+        ("b'a'", "np.bytes_(b'a')", "np.bytes_(b'b')"),
+        ("numpy.datetime64('2020')", "np.datetime64('2020')", "np.datetime64('2021')"),
+        ("numpy.timedelta64(1,'D')", "np.timedelta64(1,'D')", "np.timedelta64(2,'D')"),
+        ("-inf", "np.float64(-inf)", "np.float64(inf)"),
+    ],
+)
+def test_n07_every_kind_of_scalar(before: str, now: str, other: str) -> None:
+    for form in ("{}", "[{}, 2.5]", "x = {} # np.int64(3)", "{{'a': {}}}"):
+        one, two, three = (form.format(each) for each in (before, now, other))
+        assert text(one, two) == text(two, one) == "printed-otherwise"
+        assert compare_text(one, two, RULES).text == f"{before} is now {now}"
+        assert compare_text(two, one, RULES).text == f"{now} is now {before}"
+        assert text(one, three) == text(three, two) == "different"
+        assert text(two, two) == "identical"
+        assert text(one, two, Rules(ignore=False)) == "printed-otherwise"
+    assert text(f"{before} 1.0", f"{now} 1.0000001") == "within-tolerance"
+    assert text(f"{before} 1.0", f"{now} 1.1") == "different"
+    assert text(f"at 0x7f12ab34cd50 {before}", f"at 0x7f99ab34cd50 {now}") == "printed-otherwise"
+
+
+def test_complex_numbers_lie_within_tolerance_or_not() -> None:
+    assert text("(1.5+2.5j)", "np.complex128(1.5+2.5000001j)") == "within-tolerance"
+    assert text("np.complex128(1.5+2.5j)", "np.complex128(1.5+2.51j)") == "different"
 
 
 def test_the_projects_own_expressions() -> None:

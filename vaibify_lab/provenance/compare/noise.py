@@ -17,6 +17,7 @@ from typing import Any
 from vaibify_lab.core.errors import InvalidFile
 from vaibify_lab.provenance.compare.numbers import NUMBER
 from vaibify_lab.provenance.compare.verdict import Comparison
+from vaibify_lab.provenance.compare.wrapped import plain
 
 _DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
@@ -144,7 +145,7 @@ class Rules:
 
     def _own_pieces(self, text: str, *, markup: bool) -> Iterator[Piece]:
         expression = _joined(markup, self.kinds if self.ignore else frozenset())
-        done = 0
+        text, done = plain(text), 0
         for match in expression.finditer(text):
             kind = _KINDS.get(match.lastgroup or "", match.lastgroup or "")
             head = next(
@@ -248,11 +249,7 @@ def _joined(markup: bool, kinds: frozenset[str] | None) -> re.Pattern[str]:
         for number, (kind, expression) in enumerate(_EXPRESSIONS)
         if (kinds is None or kind in kinds) and (markup or kind not in _MARKUP)
     ]
-    wrapped = (
-        r"(?P<wrapped>\bnp\.(?:float|int|uint|longdouble)\d{0,3}\((?:[-+]?[\w.+-]{1,60})\)"
-        r"|\bnp\.(?:True|False)_)"
-    )
-    return re.compile("|".join([*parts, wrapped, f"(?P<number>{NUMBER})", r"(?P<blank>[ \t]+)"]))
+    return re.compile("|".join([*parts, f"(?P<number>{NUMBER})", r"(?P<blank>[ \t]+)"]))
 
 
 _KINDS = {f"n{number}": kind for number, (kind, _) in enumerate(_EXPRESSIONS)}

@@ -15,9 +15,9 @@ from vaibify_lab.provenance.compare.verdict import (
     Verdict,
     worse,
 )
+from vaibify_lab.provenance.compare.wrapped import printed_otherwise
 
 _CLOCKS = frozenset({"time", "date", "clock"})
-_WRAPPED = re.compile(r"np\.\w+\((.*)\)|np\.(True|False)_")
 _NUMBERS = re.compile(f"({NUMBER})")
 _SHOWN = 80
 _MOST = 500_000  # characters of differing lines that are looked into
@@ -87,6 +87,8 @@ class Weighing:
             if one.text != other.text and not self._piece(one, other, where):
                 self.note("different", _differ(stored, fresh), where)
                 return
+        if said := printed_otherwise(stored, fresh):
+            self.note("printed-otherwise", _cut(said), where)
 
     def _only_numbers(self, stored: str, fresh: str, where: str) -> bool:
         """Take lines of which only numbers differ, by little: most are such, and this is quick."""
@@ -101,7 +103,9 @@ class Weighing:
         pairs = [pair for pair in zip(mine[1::2], yours[1::2], strict=True) if pair[0] != pair[1]]
         if any(closeness(*pair, rules.relative, rules.absolute)[0] == "apart" for pair in pairs):
             return False
-        return all(self.number(*pair, where) for pair in pairs)
+        for pair in pairs:
+            self.number(*pair, where)
+        return True
 
     def _align(self, mine: list[Piece], yours: list[Piece]) -> bool:
         """Pair blanks at an end of one line alone with none; tell whether the pieces fit."""
@@ -114,8 +118,9 @@ class Weighing:
     def _piece(self, one: Piece, other: Piece, where: str) -> bool:
         """Compare two pieces that are not the same text; False: they are two different things."""
         kinds = {one.kind, other.kind}
-        if kinds <= {"number", "wrapped"}:
-            return self._numbers(one, other, where)
+        if kinds == {"number"}:
+            self.number(one.text, other.text, where)
+            return True
         if len(kinds) > 1:
             return False
         if one.kind == "blank":
@@ -130,22 +135,13 @@ class Weighing:
             self.pass_over(one.kind, where, one.text, other.text)
         return True
 
-    def _numbers(self, one: Piece, other: Piece, where: str) -> bool:
-        mine, yours = _unwrapped(one), _unwrapped(other)
-        if mine == yours:
-            self.note("printed-otherwise", f"{one.text} is now {other.text}", where)
-            return True
-        return self.number(mine, yours, where)
-
-    def number(self, stored: str, fresh: str, where: str) -> bool:
-        """Compare two printed numbers; False: one of them is none."""
-        if {stored, fresh} & {"True", "False"}:
-            return False
+    def number(self, stored: str, fresh: str, where: str) -> None:
+        """Compare two printed numbers."""
         rules = self.rules
         self._numbers_left -= 1
         if self._numbers_left < 0:
             self.note("different", "more differs than can be looked into", where)
-            return True
+            return
         found, gap = closeness(stored, fresh, rules.relative, rules.absolute, where)
         if gap is not None:
             if self.absolute is None or gap.absolute > self.absolute.absolute:
@@ -159,7 +155,6 @@ class Weighing:
             self.note("within-tolerance", said, where)
         elif found == "printed-otherwise":
             self.note("printed-otherwise", said, where)
-        return True
 
     def _same_id(self, stored: str, fresh: str, where: str) -> bool:
         """Tell whether one id always stands where the other did."""
@@ -168,11 +163,6 @@ class Weighing:
             return False
         self.pass_over("element id", where, stored, fresh)
         return True
-
-
-def _unwrapped(piece: Piece) -> str:
-    found = _WRAPPED.fullmatch(piece.text) if piece.kind == "wrapped" else None
-    return (found[1] or found[2]) if found else piece.text
 
 
 def _differ(stored: str, fresh: str) -> str:

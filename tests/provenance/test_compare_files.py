@@ -383,3 +383,89 @@ def test_spoilt_files_are_never_identical_and_raise_nothing(path: str) -> None:
         found = both(path, data, broken, own)
         assert (found.verdict == "identical") is (broken == data)
         assert json.dumps(found.as_json())
+
+
+@pytest.mark.parametrize(
+    ("stored", "fresh"),
+    [
+        ("bandwidth 3.2 MB/s", "bandwidth 9.9 MB/s"),
+        ("rate: 12.5 it/s", "rate: 99.5 it/s"),
+        ("cost 3.1 s/step", "cost 9.1 s/step"),
+        ("7 ms/loop", "9 ms/loop"),
+        ("lag - 3s", "lag - 9s"),
+        ("10/10 - 3s - loss: 0.5", "10/10 - 9s - loss: 0.5"),
+        ("[fit] 3s", "[fit] 9s"),
+        ("observed [10:30, 3.2m/s]", "observed [10:30, 9.2m/s]"),
+        ("10 m [10:30, 3.2 m/s]", "10 m [10:30, 9.2 m/s]"),
+        ("[00:00<00:10, loss=0.1]", "[00:00<00:10, loss=0.9]"),
+        ("5/10 [00:00<00:01, 9.3it/s, loss=0.1]", "5/10 [00:00<00:01, 9.3it/s, loss=0.9]"),
+        ("10/10 [====] - 1s 2ms/step - loss: 0.1", "10/10 [====] - 1s 2ms/step - loss: 0.9"),
+        ("5/10 [00:00<00:01, 9.3it/s]", "6/10 [00:00<00:01, 9.3it/s]"),
+        ("pid 211", "pid 321"),  # particles, patients
+        ("entry at 0x401000", "entry at 0x402000"),
+        ("key 0x7f12ab34cd50", "key 0x7f99ab34cd50"),
+        ("best: /tmp/model_3", "best: /tmp/model_4"),
+        ("best: /tmp/tmpabcd1234/fold2", "best: /tmp/tmpefgh5678/fold3"),
+        ("run 123e4567-e89b-12d3-a456-426614174000", "run 223e4567-e89b-12d3-a456-426614174000"),
+        ("CPU times: user 3 ms", "CPU times: user 9 ms"),
+        ("1.0\r2.0\r3.0\r", "9.0\r2.0\r3.0\r"),  # lines that end so
+        ("1.0\r2.0\r3.0", "9.0\r2.0\r3.0"),
+        ("a\r\rb", "a\rb"),
+        ("a\rb", "b"),
+        ("1.0\r5/10 [00:00<00:01, 9it/s]\r2.0", "9.0\r5/10 [00:00<00:01, 9it/s]\r2.0"),
+    ],
+)
+@pytest.mark.parametrize(
+    "path", ["r.txt", "r.md", "r.log", "r", "torn.csv", "torn.jsonl", "r.json"]
+)
+def test_what_looks_like_noise_may_be_a_result_in_a_file(
+    stored: str, fresh: str, path: str
+) -> None:
+    torn = '"a"b ' if path == "torn.csv" else ""  # no table, so compared as text
+    for one, other in ((stored, fresh), (fresh, stored)):
+        assert both(path, f"{torn}{one}\nend\n", f"{torn}{other}\nend\n").verdict == "different"
+
+
+@pytest.mark.parametrize(
+    ("stored", "fresh", "kind"),
+    [
+        ("100%|███| 9/9 [00:00<00:00, 12.3it/s]", "100%|███| 9/9 [01:02<00:00, 1.20s/it]", "bar"),
+        ("fit: 50% 5/10 [00:01<?, ?it/s]", "fit: 50% 5/10 [00:00<00:01, 9it/s]", "bar"),
+        ("1.2M/1.2M [00:00<00:00, 3.4MB/s]", "1.2M/1.2M [00:01<00:00, 900kB/s]", "bar"),
+        ("5/5 [00:00<00:00, 9.3it/s, n=1]", "5/5 [00:03<00:00, 1.3it/s, n=1]", "bar"),
+        ("10it [00:00, 12.3it/s]", "10it [00:09, 1.20s/it]", "bar"),
+        ("10/10 [======] - 1s 2ms/step - n: 1", "10/10 [======] - 9s 9s/step - n: 1", "bar"),
+        ("10/10 ━━━━━━━━ 1s 12ms/step - n: 1", "10/10 ━━━━━━━━ 0s 900us/step - n: 1", "bar"),
+        ("   ━━━━━━ 1.2/1.2 MB 12.3 MB/s eta 0:00:00", "   ━━━━━━ 1.2/1.2 MB 800 kB/s", "bar"),
+        ("|█████| 1.1 MB 5.2 MB/s", "|█████| 1.1 MB 900 kB/s", "bar"),
+        ("\r 0/9 [00:00<?, ?it/s]\r9/9 [00:01<00:00, 9it/s]", "9/9 [00:03<00:00, 3it/s]", "bar"),
+        ("<a.B object at 0x7f12ab34cd50>", "<a.B object at 0x10a2b3c4d>", "address"),
+        ("/tmp/tmpab_c1234.csv", "/tmp/tmpzz_c9876.csv", "temporary path"),
+        ("/tmp/tmp.aB3dE6gH9j/x", "/tmp/tmp.zB3dE6gH9k/x", "temporary path"),
+        (
+            "/var/folders/a1/b_c2/T/tmpab_c1234/x",
+            "/var/folders/a9/d/T/tmpzz_c1234/x",
+            "temporary path",
+        ),
+        ("a\r\nb\nc", "a\nb\r\nc", "line ends"),
+    ],
+)
+def test_what_is_noise_by_its_form_is_so_in_a_file(stored: str, fresh: str, kind: str) -> None:
+    found = both("r.txt", stored, fresh)
+    assert (found.verdict, kinds(found)) == ("noise-only", {"progress" if kind == "bar" else kind})
+    assert both("r.txt", f"{stored} x", f"{fresh} y").verdict == "different"
+    assert both("r.csv", stored, fresh).verdict == "different" or kind == "line ends"
+
+
+_RATES = st.sampled_from(["MB/s", "kB/s", "it/s", "s/it", "s/step", "ms/epoch", "s", "steps/s"])
+_AMOUNTS = st.integers(1, 10**6).map(lambda one: f"{one / 1000}")
+
+
+@STEADY
+@given(st.from_regex(r"[a-z =:|\-]{0,12}", fullmatch=True), _AMOUNTS, _AMOUNTS, _RATES)
+def test_generated_measurements_are_never_noise(
+    words: str, one: str, other: str, unit: str
+) -> None:
+    lines = [f"{words} {value} {unit}\n" for value in (one, other)]
+    near = abs(float(one) - float(other)) <= 1e-6 * max(float(one), float(other))
+    assert both("r.txt", *lines).verdict == ("different" if not near else "identical")

@@ -100,6 +100,8 @@ def test_numbers_in_text(stored: str, fresh: str, verdict: str) -> None:
             "100%|████| 10/10 [00:01<00:00, 9.3it/s]",
             "progress",
         ),
+        ("10/10 - 3s - 12ms/step", "10/10 - 4s - 9ms/step", "progress"),
+        ("read at 3.2 MB/s", "read at 9 MB/s", "progress"),
         (" 5%\r 50%\r100% done", " 7%\r100% done", "progress"),
         ("\x1b[31mred\x1b[0m", "red", "terminal codes"),
         ("/tmp/tmpabc/x", "/tmp/tmpdef/x", "temporary path"),
@@ -135,6 +137,9 @@ def test_n06_noise_is_listed_as_ignored(stored: str, fresh: str, kind: str) -> N
         ("a 5%\rb", "a 5%\rc"),
         ("<Figure size 640x480 with 1 Axes>", "<Figure size 640x480 with 2 Axes>"),
         ("best: /tmp/tmpabc/fold2", "best: /tmp/tmpdef/fold3"),
+        ("lag - 3s", "lag - 9s"),
+        ("5/10 [00:00<00:01, 9.3it/s, loss=0.1]", "5/10 [00:00<00:01, 9.3it/s, loss=0.9]"),
+        ("[00:00<00:01, loss=0.1]", "[00:00<00:01, loss=0.9]"),
     ],
 )
 def test_results_that_look_like_noise_are_not_ignored(stored: str, fresh: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from vaibify_lab.provenance.compare.expressions import BAR
 from vaibify_lab.provenance.compare.noise import Rules
 from vaibify_lab.provenance.compare.verdict import Comparison
 from vaibify_lab.provenance.compare.weighing import Weighing
@@ -49,7 +50,8 @@ def _settled(weighing: Weighing, stored: str, fresh: str) -> tuple[str, str]:
     plain = _CONTROL.sub("", stored), _CONTROL.sub("", fresh)
     if plain != (stored, fresh) and _CONTROL.findall(stored) != _CONTROL.findall(fresh):
         weighing.pass_over("terminal codes", "colours and the like")
-    lines = [_overwritten(text) for text in plain]
+    seen = _without_bars if weighing.rules.of_a_file else _overwritten
+    lines = [seen(text) for text in plain]
     if lines != list(plain) and plain[0] != plain[1]:
         weighing.pass_over("progress", "lines written over")
     return lines[0], lines[1]
@@ -68,3 +70,19 @@ def _last(line: str) -> str:
         return line
     parts = [part for part in line.split("\r") if part]
     return parts[-1].rstrip() if parts else ""
+
+
+def _without_bars(text: str) -> str:
+    """Take out of a file what is a progress bar by its form, where another state of it follows.
+
+    Nothing else: in a file the sign that ends a bar may be what ends every line.
+    """
+    return "\n".join(_last_bar(line) for line in text.split("\n")) if "\r" in text else text
+
+
+def _last_bar(line: str) -> str:
+    *before, last = line.split("\r")
+    kept = [part for part in before if not BAR.search(part)]
+    if len(kept) == len(before):
+        return line
+    return "\r".join([*filter(None, kept), last.rstrip()])

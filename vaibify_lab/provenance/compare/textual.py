@@ -29,7 +29,7 @@ SUFFIXES = {
 _NOTHING: frozenset[str] = frozenset()
 _IN_SVG = frozenset({"element id", "SVG date"})
 _IN_TEXT = frozenset(
-    {"address", "temporary path", "process number", "kernel number", "progress"}
+    {"address", "temporary path", "kernel number", "progress"}
     | {"terminal codes", "line ends", "line break at the end"}
 )
 _CLOCKS = frozenset({"time", "date"})  # such only when the time of the run is known
@@ -77,9 +77,11 @@ def _plain(stored: bytes, fresh: bytes, rules: Rules) -> Comparison:
     kinds = _IN_TEXT | (_CLOCKS if rules.ran is not None else _NOTHING)
     weighing = Weighing(replace(rules, kinds=kinds))
     mine, yours = decoded(stored, fresh)
-    if mine.count("\r\n") != yours.count("\r\n") and weighing.rules.passes_over("line ends"):
+    if weighing.rules.passes_over("line ends"):
+        ends = [[line.endswith("\r") for line in text.split("\n")] for text in (mine, yours)]
         mine, yours = mine.replace("\r\n", "\n"), yours.replace("\r\n", "\n")
-        weighing.pass_over("line ends", "the file")
+        if any(one != other for one, other in zip(*ends, strict=False)):
+            weighing.pass_over("line ends", "the file")
     weigh_lines(weighing, mine, yours, "line")
     return weighing.result()
 

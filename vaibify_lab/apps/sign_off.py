@@ -31,7 +31,7 @@ def _arguments(parser: Parser) -> None:
 
 
 def _execute(given: Namespace, screen: Screen) -> int:
-    from vaibify_lab.project.signing import name_of
+    from vaibify_lab.project.signing import doubts_about, name_of
 
     project = open_project(given)
     slug = project.step(given.step).slug
@@ -43,6 +43,8 @@ def _execute(given: Namespace, screen: Screen) -> int:
     report = next(one for one in project.report().steps if one.slug == slug)
     if report.run != "current":
         screen.line(f"note: the step is {report.run}: {report.reasons[0].text}", colour="yellow")
+    for doubt in doubts_about(project, slug):
+        screen.line(f"warning: {doubt}", hang=3, colour="yellow")
     if screen.can_ask() and not screen.agrees("Sign?"):
         raise NotPassed("nothing was signed")
     entry = project.sign_off(seen, given.verdict, by=name, note=given.note)

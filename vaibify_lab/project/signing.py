@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from vaibify_lab.core.errors import UsageError, VaibifyError
 from vaibify_lab.core.facts import SignOff, SignOffs
+from vaibify_lab.runs.preflight.conflicts import conflicts_of
 from vaibify_lab.runs.vouching import ToSign
 
 if TYPE_CHECKING:
+    from vaibify_lab.core.finding import Finding
     from vaibify_lab.project.facade import Project
 
-__all__ = ["ToSign", "name_of", "plain_sign_off", "sign_offs_of"]
+__all__ = ["ToSign", "doubts_about", "name_of", "plain_sign_off", "sign_offs_of"]
 
 
 def name_of(project: Project, given: str | None) -> str:
@@ -30,6 +32,15 @@ def name_of(project: Project, given: str | None) -> str:
     if not name.isprintable() or len(name) > 200:
         raise UsageError("the name must be one line of text, at most 200 characters")
     return name
+
+
+def doubts_about(project: Project, slug: str) -> list[Finding]:
+    """Return what speaks against signing a step: a merge that is not finished in what it read."""
+    look = project.look()
+    step, code = look.workflow.by_slug[slug], look.reach.code[slug].files
+    opened = project.opened
+    paths = [*step.inputs, *code]
+    return list(conflicts_of(opened.tree, opened.repository.snapshot(), step, paths))
 
 
 def sign_offs_of(project: Project, name: str) -> dict[str, Any]:

@@ -1,0 +1,66 @@
+"""A merge that nobody finished: git's marks in a step's inputs, code and tests.
+
+Git writes into files that it knows; others, which may be large, are not read for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from vaibify_lab.core.commands import named_by
+from vaibify_lab.core.errors import MissingFile, UnsafePath
+from vaibify_lab.core.finding import Finding
+from vaibify_lab.core.model import Step
+from vaibify_lab.core.observed import GitSnapshot
+from vaibify_lab.core.paths import as_word, shown
+from vaibify_lab.files.conflicts import Conflict, conflict_in
+from vaibify_lab.files.tree import Tree
+from vaibify_lab.runs.preflight.inspection import Inspection
+
+_KEEP_ONE = "keep what is right, and take out the lines that begin with <<<<<<<, ======= or >>>>>>>"
+
+
+def conflict_findings(
+    inspection: Inspection, step: Step, planned: frozenset[str]
+) -> Iterator[Finding]:
+    """Yield the conflicts in what a step reads; what a planned step makes anew is passed over."""
+    makers = inspection.producers
+    inputs = [one for one in step.inputs if not planned.intersection(makers.of([one]))]
+    code = inspection.code[step.slug].files
+    snapshot = inspection.repository.snapshot()
+    return conflicts_of(inspection.tree, snapshot, step, [*inputs, *code])
+
+
+def conflicts_of(
+    tree: Tree, snapshot: GitSnapshot, step: Step, paths: Iterable[str]
+) -> Iterator[Finding]:
+    """Yield the conflicts in files and folders of a step, and in its tests."""
+    wanted = [*paths, *filter(None, [step.notebook])]
+    for suite in step.suites:
+        wanted += filter(None, [suite.file, suite.standards])
+        wanted += named_by(suite.commands, step.directory).scripts
+    for path in dict.fromkeys(one for each in wanted for one in _files(tree, each)):
+        is_unmerged = path in snapshot.unmerged
+        found = conflict_in(tree, path) if is_unmerged or path in snapshot.index else None
+        if found is not None:
+            yield _finding(step, path, found, is_unmerged=is_unmerged)
+
+
+def _files(tree: Tree, path: str) -> list[str]:
+    if not path.endswith("/"):
+        return [path]
+    try:
+        return tree.list_files(path, strict=False)
+    except (MissingFile, UnsafePath):  # which is said as such
+        return []
+
+
+def _finding(step: Step, path: str, found: Conflict, *, is_unmerged: bool) -> Finding:
+    """Return an error where git says so too; else somebody may mean these lines."""
+    where = f"line {found.line}: {found.mark!r}"
+    if is_unmerged:
+        text = f"{shown(path)!r} is in conflict: a merge is not finished ({where})"
+        action = f"{_KEEP_ONE}, then git add -- {as_word(path)}"
+        return Finding("error", "in-conflict", text, step.slug, path, action)
+    text = f"{shown(path)!r} holds what git writes where a merge has a conflict ({where})"
+    return Finding("warning", "conflict-marks", text, step.slug, path, _KEEP_ONE)

@@ -317,6 +317,44 @@ def test_clean_of_plots_alone_leaves_the_data(plots: Made) -> None:
     assert not ran.place("cleaned/d").exists()
 
 
+@pytest.mark.parametrize(
+    ("asked", "option"),
+    [
+        ({"clean": True}, "--clean"),
+        ({"no_cache": True}, "--no-cache"),
+        ({"engine": "local", "tier": "plain"}, "--engine local --tier plain"),
+    ],
+)
+def test_what_is_current_is_not_said_to_be_run_in_another_way(
+    tmp_path: Path, asked: dict[str, Any], option: str
+) -> None:
+    steps = [step(name, f"echo 1 > {name}/o", out=f"{name}/o") for name in "abcdefg"]
+    made = Made.new(tmp_path / "p", steps, {})
+    assert run_here(made).texts("warning") == []
+    ran = run_here(made, **asked)
+    assert (ran.end["outcome"], set(ran.steps.values())) == ("passed", {"skipped"})
+    assert ran.texts("warning") == [
+        f"7 steps are current and were not run, so not with {option} either "
+        "(a, b, c, d, e and 2 more); name steps, or give --all"
+    ]
+    (made.root / "a/o").unlink()
+    assert "(b, c, d, e, f and 1 more)" in run_here(made, **asked).texts("warning")[-1]
+    assert run_here(made, mode="all", **asked).texts("warning") == []
+    assert run_here(made, "a", **asked).texts("warning") == []
+
+
+def test_deterministic_without_a_step_runs_what_is_current_and_was_not_so_run(
+    tmp_path: Path,
+) -> None:
+    made = Made.new(tmp_path / "p", [step("A", "echo $TZ > a/o", out="a/o"), step("B", "true")], {})
+    run_here(made)
+    run_here(made, "b", deterministic=True)
+    assert run_here(made, deterministic=True).steps == {"a": "passed", "b": "skipped"}
+    assert made.read("a/o") == "UTC\n"
+    again = run_here(made, deterministic=True)
+    assert (again.steps, again.texts("warning")) == ({"a": "skipped", "b": "skipped"}, [])
+
+
 def test_clean_makes_current_steps_that_are_named_run(diamond: Made) -> None:
     ran = run_here(diamond, "top", mode="from", clean=True)
     assert ran.steps == dict.fromkeys(("top", "left", "right", "end"), "passed")

@@ -287,3 +287,18 @@ def test_a_sealed_run_makes_what_no_sealed_run_made() -> None:
     assert planned[0].why == "no sealed run of it is recorded"
     sealed = [replace(one, sealed=True) for one in reports()]
     assert all(one.is_idle for one in plan(diamond(), sealed, Selection(), sealed=True))
+
+
+def test_a_deterministic_run_makes_what_no_deterministic_run_made() -> None:
+    seen = reports(left="stale")
+    seen[3] = replace(seen[3], deterministic=True)
+    planned = plan(diamond(), seen, Selection(), deterministic=True)
+    assert [(one.slug, one.action) for one in planned] == [
+        ("top", "run"),
+        ("left", "run"),
+        ("right", "run"),
+        ("end", "if-needed"),
+    ]
+    assert planned[0].why == "no deterministic run of it is recorded"
+    every = [replace(one, deterministic=True) for one in reports()]
+    assert all(one.is_idle for one in plan(diamond(), every, Selection(), deterministic=True))

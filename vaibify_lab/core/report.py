@@ -69,6 +69,7 @@ class StepReport:
     isolation: str | None = None
     inputs_declared: bool = False
     sealed: bool = False
+    deterministic: bool = False
     enabled: bool = True
     in_pinned_image: bool = False
     tests_due: bool = False

@@ -82,6 +82,7 @@ class _Look:
             isolation=passed.isolation if passed else None,
             inputs_declared=declared,
             sealed=bool(passed and passed.sealed),
+            deterministic=bool(passed and passed.deterministic),
             enabled=self.step.enabled,
             in_pinned_image=_in_pinned_image(passed, self.world),
             tests_due=run == "current" and are_due(why_tests),

@@ -36,6 +36,7 @@ from vaibify_lab.runs.live import CURRENT
 from vaibify_lab.runs.lock import RunLock
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
+from vaibify_lab.runs.passed_over import not_in_that_way
 from vaibify_lab.runs.plan import Planned, plan
 from vaibify_lab.runs.preflight import preflight
 from vaibify_lab.runs.preflight.undeclared import undeclared_findings
@@ -132,6 +133,8 @@ class Runner:
         lay_preamble(context)
         turning.begin(opened, was_green)
         outcomes = self._walk(context, planned)
+        if passed_over := not_in_that_way(self.options, look.workflow, outcomes):
+            self._warn(passed_over)
         self._envelope(opened, was_green)
         opened.cache.save()
         return self._complete(outcomes)
@@ -160,6 +163,7 @@ class Runner:
             attended=options.interactive or options.tests_only,
             tests=options.tests,
             sealed=options.sealed,
+            deterministic=options.deterministic and options.selection.mode == "stale",
         )
         if not look.workflow.steps:
             text, action = "the workflow has no step", "add one to listSteps"

@@ -55,12 +55,13 @@ def plan(
     tests: bool = True,
     attended: bool = True,
     sealed: bool = False,
+    deterministic: bool = False,
 ) -> tuple[Planned, ...]:
     """Return every step that the selection touches, parents first.
 
     ``attended``: a person is there for interactive steps. Without one they are run as little as
-    can be, and where one is needed all the same the scheduler says so. ``sealed``: a step that is
-    current, and whose run was not sealed, is run for that.
+    can be, and where one is needed all the same the scheduler says so. ``sealed`` and
+    ``deterministic``: a step that is current, and whose run was not that, is run for it.
 
     Raises
     ------
@@ -93,13 +94,20 @@ def plan(
         elif wanted[slug] == "run":
             why = _why_asked(selection, slug)
             planned.append(Planned(slug, "run", why, asked_for=True))
-        elif sealed and not step.interactive and not by_slug[slug].sealed:
-            planned.append(Planned(slug, "run", "no sealed run of it is recorded"))
+        elif not step.interactive and (lacks := _lacks(by_slug[slug], sealed, deterministic)):
+            planned.append(Planned(slug, "run", f"no {lacks} run of it is recorded"))
         else:
             due = tests and selection.mode == "stale" and by_slug[slug].tests_due
             planned.append(replace(_if_needed(slug, by_slug[slug]), tests_due=due))
     fit = [slug for slug in by_slug if _unfit(workflow.by_slug[slug], plot_only) is None]
     return _without_idle_ends(workflow, planned, frozenset(fit))
+
+
+def _lacks(report: StepReport, sealed: bool, deterministic: bool) -> str:
+    """Return in which way that is asked for a step was not run; empty for none."""
+    if sealed and not report.sealed:
+        return "sealed"
+    return "deterministic" if deterministic and not report.deterministic else ""
 
 
 def _unfit(step: Step, plot_only: bool) -> tuple[str, str] | None:

@@ -49,6 +49,36 @@ def test_pins_that_hold_and_pins_that_do_not(made: Made) -> None:
     assert (answer["reproducible"], answer["broken_at"]) == (False, "top")
 
 
+def test_what_was_added_since_is_named_and_no_pass(tmp_path: Path) -> None:
+    steps = [
+        {
+            "sName": "Count",
+            "saDataCommands": ["python scripts/count.py"],
+            "saDataFiles": ["out/n.txt"],
+            "saInputDataFiles": ["data/"],
+            "bNoTests": True,
+        }
+    ]
+    files = {
+        "data/a.csv": "1\n",
+        "scripts/count.py": "import csv, os\nopen('out/n.txt', 'w').write(os.listdir('data')[0])\n",
+    }
+    made = Made.new(tmp_path / "made", steps, files)
+    made.run()
+    assert vaibify(made.root, "pins", "count").code == 0
+    for path, role in (("data/new.csv", "input"), ("scripts/csv.py", "code")):
+        place = made.write(path, "1\n")
+        done = vaibify(made.root, "pins", "count")
+        assert done.code == 1
+        assert f"  added     {role:<6}  {path}  not pinned by that run\n" in done.out
+        assert f"  count: {role} added since: {path}\n" in done.out
+        answer = json.loads(vaibify(made.root, "pins", "count", "--json").out)
+        new = {"artifact_id": path, "role": role, "status": "modified"}
+        assert (answer["added"], answer["reproducible"]) == ([new], False)
+        place.unlink()
+    assert vaibify(made.root, "pins", "count").code == 0
+
+
 def test_no_pins_is_an_answer(tmp_path: Path) -> None:
     made = Made.new(tmp_path / "made", DIAMOND, DIAMOND_FILES)
     done = vaibify(made.root, "pins", "end")

@@ -66,7 +66,16 @@ def checked(
         else FileState("file", content(text))
         for path, text in files.items()
     }
-    return PinCheck(flow, Facts(records=records), World(files=states), Versions(lambda: known))
+    world = World(
+        files=states,
+        folders={
+            path: tuple(one for one in sorted(states) if one.startswith(path))
+            for step in flow.steps
+            for path in (*step.inputs, *step.outputs)
+            if path.endswith("/")
+        },
+    )
+    return PinCheck(flow, Facts(records=records), world, Versions(lambda: known))
 
 
 THREE = workflow(a=(["raw"], ["x"]), b=(["x"], ["y"]), c=(["y"], ["z"]))
@@ -175,6 +184,46 @@ def test_a_file_of_a_declared_folder_is_followed_to_its_maker() -> None:
     files = {"raw": "r", "out/deep/1": "1", "out/2": "other", "y": "y"}
     chain = checked(flow, ran, files).chain("b")
     assert [(one.step, one.path) for one in chain.breaks] == [("a", "out/2")]
+
+
+@pytest.mark.parametrize(
+    ("path", "step", "text"),
+    [
+        ("raw/new", "a", "input added since: raw/new"),
+        ("out/new", "a", "output added since: out/new"),
+        ("out/deep/new", "a", "output added since: out/deep/new"),
+        ("more", "b", "input added since: more"),
+    ],
+)
+def test_a_file_that_was_added_since_the_run_breaks_the_chain(
+    path: str, step: str, text: str
+) -> None:
+    flow = workflow(a=(["raw/"], ["out/"]), b=(["out/deep/", "more"], ["y"]))
+    ran = {
+        "a": record("a", {"raw/1": "r"}, {"out/deep/1": "1"}),
+        "b": record("b", {"out/deep/1": "1"}, {"y": "y"}),
+    }
+    files = {"raw/1": "r", "out/deep/1": "1", "y": "y"}
+    assert checked(flow, ran, files).chain("b").status == "verified"
+    check = checked(flow, ran, {**files, path: "new"})
+    chain = check.chain("b")
+    assert (chain.status, chain.broken_at) == ("modified", step)
+    assert chain.breaks[0].text == text
+    assert check.of(step).status == "modified"
+    assert {one.path for one in check.of(step).added} == {path}
+    assert chain.breaks[0].to_json() == {
+        "analysis_id": step,
+        "artifact_id": path,
+        "status": "modified",
+        "text": text,
+    }
+
+
+def test_a_run_that_pinned_nothing_is_on_record() -> None:
+    flow = workflow(a=([], []), b=(["raw"], ["y"]))
+    ran = {"a": record("a", {}, {}), "b": record("b", {"raw": "r"}, {"y": "y"})}
+    whole = checked(flow, ran, {"raw": "r", "y": "y"}).whole()
+    assert (whole.status, whole.breaks) == ("verified", ())
 
 
 def test_old_records_that_contradict_todays_declarations_end_in_an_answer() -> None:

@@ -33,6 +33,24 @@ def expected_of(lab: Lab, slug: str) -> list[tuple[str, str]]:
     return found
 
 
+def beyond(lab: Lab, slug: str) -> set[str]:
+    """What is there for a step, of each kind, that its last passed run did not have."""
+    last, world, step = _last_passed(lab, slug), lab.world(), lab.workflow.by_slug[slug]
+    if last is None:
+        return set()
+    now = (
+        (world.inputs(step), last.inputs),
+        (world.code.get(slug, ()), last.code),
+        (world.outputs(step), last.outputs),
+    )
+    return {
+        path
+        for paths, then in now
+        for path in paths
+        if then.get(path) is None and lab.files.get(path) is not None
+    }
+
+
 def behind(lab: Lab, slug: str) -> set[str]:
     """The step, and the whole way back the steps that make what the last passed runs read."""
     found, todo = {slug}, [slug]
@@ -58,6 +76,9 @@ def assert_true(lab: Lab) -> None:
         holds = all(status == "verified" for one in all_of_it for _, status in one)
         if chain.status == "verified":
             assert holds and all(all_of_it)
+            assert not any(beyond(lab, slug) for slug in behind(lab, step.slug))
+        if _last_passed(lab, step.slug):
+            assert {one.path for one in pins.added} == beyond(lab, step.slug)
         elif chain.status != "no-pins":
             assert chain.breaks
             assert chain.broken_at in behind(lab, step.slug)

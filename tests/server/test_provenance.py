@@ -254,6 +254,7 @@ def test_a_step_without_pins(server: Server, place: Path) -> None:
         "outputs": [],
         "reproducible": None,
         "checks": [],
+        "added": [],
         "upstream": [],
         **nothing,
     }
@@ -300,6 +301,7 @@ def test_an_input_that_is_missing_or_modified(server: Server, place: Path, now: 
             {"artifact_id": "make.sh", "role": "code", **good},
             {"artifact_id": "out/a.txt", "role": "output", **good},
         ],
+        "added": [],
         "upstream": [],
         **broken,
     }

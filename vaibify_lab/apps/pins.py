@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from vaibify_lab.apps.screen import Colour, Screen
 from vaibify_lab.apps.verb import COMMAND, Namespace, Parser, Verb, count_of, open_project
+from vaibify_lab.core.paths import shown
 
 if TYPE_CHECKING:
     from vaibify_lab.project.provenance import CheckedPins
@@ -39,6 +40,10 @@ def _show(screen: Screen, found: CheckedPins) -> None:
         screen.line(f"{own.slug}: no pins (no run of it that passed is on record)")
     for one in own.contents:
         _content(screen, one)
+    for new in own.added:
+        word = "added" if new.status == "modified" else new.status
+        text = f"  {word:<8}  {new.role:<6}  {shown(new.path)}  not pinned by that run"
+        screen.line(text, hang=20, colour=COLOURS.get(new.status, "yellow"))
     behind = len(found.chain.steps) - 1
     if behind:
         screen.line(f"It rests on {count_of(behind, 'step')}.")
@@ -88,5 +93,5 @@ VERB = Verb(
     arguments=_arguments,
     more="Checks the inputs, code and outputs that the last passed run of the step recorded, and "
     "those of every step that it rests on. Exits 1 when one of them is modified, missing or "
-    "cannot be read; 0 also when nothing is pinned.",
+    "cannot be read, or a file was added to what the step reads; 0 also when nothing is pinned.",
 )

@@ -36,6 +36,7 @@ class CheckedPins:
             "outputs": [one.to_json() for one in self.own.of("output")],
             "reproducible": self.reproducible,
             "checks": [one.check() for one in self.own.contents],
+            "added": [one.to_json() for one in self.own.added],
             "upstream": [
                 {"analysis_id": one.slug, "status": one.status}
                 for one in self.chain.steps

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from vaibify_lab.core import differences
 from vaibify_lab.core.facts import FactFault, Facts, RunRecord
@@ -18,10 +18,9 @@ from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.core.observed import FileKind, FileState
 from vaibify_lab.core.paths import shown
 from vaibify_lab.core.world import World
+from vaibify_lab.provenance.added import Added, Role, Status, added_since
 from vaibify_lab.provenance.versions import Versions
 
-Role = Literal["input", "code", "output"]
-Status = Literal["verified", "modified", "missing", "unknown", "no-pins"]
 _WORST: tuple[Status, ...] = ("missing", "modified", "unknown")
 _OF_KIND: Mapping[FileKind, Status] = {
     "missing": "missing",
@@ -77,14 +76,16 @@ class StepPins:
     slug: str
     run_id: str | None = None
     contents: tuple[Pinned, ...] = ()
+    added: tuple[Added, ...] = ()
     fault: str = ""
 
     @property
     def status(self) -> Status:
-        """The worst of its contents."""
+        """The worst of its contents, and of what was added since."""
         if self.fault:
             return "unknown"
-        return _worst(one.status for one in self.contents) if self.contents else "no-pins"
+        found = [*(one.status for one in self.contents), *(one.status for one in self.added)]
+        return _worst(found) if found else "no-pins"
 
     @property
     def version(self) -> int | None:
@@ -195,7 +196,7 @@ class PinCheck:
             for one in step.of("input", "code"):
                 if one.maker is not None and one.maker != step.slug:
                     wanted.setdefault(one.maker, {})[one.path] = one
-        is_empty = not any(step.contents or step.fault for step in steps)
+        is_empty = not any(step.contents or step.added or step.fault for step in steps)
         breaks = [
             broken
             for step in steps
@@ -208,18 +209,21 @@ class PinCheck:
 
     def _breaks(self, step: StepPins, wanted: Mapping[str, Pinned]) -> Iterator[Break]:
         """Yield what of a step does not hold; ``wanted`` is what others read of its outputs."""
-        if step.fault or not step.contents:
+        if step.fault or step.run_id is None:
             text = step.fault or f"no run of step {step.slug!r} that passed is on record"
             yield Break(step.slug, "unknown", text)
             return
         made = {one.path for one in step.of("output")}
-        for path in sorted(wanted.keys() - made):
+        unmade = wanted.keys() - made
+        for path in sorted(unmade):
             text = f"its last passed run did not make {shown(path)}"
             yield Break(step.slug, "unknown", text, path)
         for one in step.contents:
             if one.status != "verified":
                 text = one.text or f"{one.role} {shown(one.path)} is {one.status}"
                 yield Break(step.slug, one.status, text, one.path, one)
+        for new in (one for one in step.added if one.path not in unmade):
+            yield Break(step.slug, new.status, new.text, new.path)
 
     def _check(self, step: Step) -> StepPins:
         record = self._facts.records.get(step.slug)
@@ -228,7 +232,8 @@ class PinCheck:
         passed = record.passed if record is not None else None
         if passed is None:
             return StepPins(step.slug)
-        return StepPins(step.slug, passed.run_id, tuple(self._contents(step, passed)))
+        added = tuple(added_since(step, passed, self._world))
+        return StepPins(step.slug, passed.run_id, tuple(self._contents(step, passed)), added)
 
     def _contents(self, step: Step, passed: RunRecord) -> Iterator[Pinned]:
         code = differences.code_pins(step, passed, self._world)

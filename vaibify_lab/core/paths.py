@@ -21,6 +21,7 @@ _PLAIN = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.+=@, -]*/)*[A-Za-z0-9_][A-Za-z0
 _SHARED = (*COMMON, "/etc/")  # whose files every system has, if not with the same text
 _HOME = re.compile(r"~|[A-Za-z]:[\\/]")
 _BELOW_ROOT = re.compile(r"/[^/\s]+/")
+_NAMED = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 _GLOB = re.compile(r"[*?\[\]]")
 
 
@@ -104,8 +105,25 @@ def shown(path: str) -> str:
 
 
 def as_word(path: str) -> str:
-    """Return a path as one word of a shell command that a person may paste."""
-    return shlex.quote(shown(path))
+    r"""Return a path as one word of a shell command that a person may paste.
+
+    What cannot be printed is written as bash, zsh and ksh read it (``$'a\nb'``). What a program
+    would not take for a path, a hyphen or git's colon in front, gets a ``./``.
+    """
+    word = f"./{path}" if path.startswith((":", "-")) else path
+    if word.isprintable():
+        return shlex.quote(word)
+    return f"$'{''.join(map(_in_quotes, word))}'"
+
+
+def _in_quotes(char: str) -> str:
+    if char in "\\'":
+        return f"\\{char}"
+    if char.isprintable():
+        return char
+    return _NAMED.get(char) or "".join(
+        f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogateescape")
+    )
 
 
 def _escaped(char: str) -> str:

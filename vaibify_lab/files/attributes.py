@@ -105,9 +105,18 @@ def attribute_line(path: str, words: str) -> str:
     """Return a line of ``.gitattributes`` for one path, quoted as git reads it."""
     # Anchored: this path alone, and a leading ``!`` or ``#`` means nothing.
     pattern = "/" + re.sub(r"([\\*?\[])", r"\\\1", path)
-    if re.search(r'[\s"\\]', pattern):
-        pattern = '"' + pattern.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if re.search(r'[\s"\\]', pattern) or not pattern.isprintable():
+        pattern = '"' + "".join(map(_in_quotes, pattern)) + '"'
     return f"{pattern} {words}"
+
+
+def _in_quotes(char: str) -> str:
+    """Return a character as it stands between git's quotes, where bytes may be octal."""
+    if char in '"\\':
+        return f"\\{char}"
+    if char.isprintable():
+        return char
+    return "".join(f"\\{byte:03o}" for byte in char.encode("utf-8", "surrogateescape"))
 
 
 def _word(name: str, value: str) -> str:

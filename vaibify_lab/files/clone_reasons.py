@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from vaibify_lab.core.errors import InvalidFile, MissingFile, UnsafePath
 from vaibify_lab.core.observed import CloneProblem, GitSnapshot
@@ -25,11 +26,19 @@ from vaibify_lab.files.tree import Tree
 BlobIds = Mapping[str, str | None]
 REGULAR = ("100644", "100755")
 GITLINK = "160000"
+_ADD, _ADD_SPARSE = "git add ", "git add --sparse "
 _PUT_BACK = "make it or put it back, or list it no more, and then: jupyter vaibify envelope"
 
 
 def explain(repo: Repository, snapshot: GitSnapshot, paths: BlobIds) -> Iterator[CloneProblem]:
     """Yield why HEAD's tree does not hold these paths as these blobs: one problem a path."""
+    is_sparse = (repo.git_dir / "info" / "sparse-checkout").exists()
+    for one in _explained(repo, snapshot, paths):
+        # of what a sparse checkout leaves out git adds nothing without that word
+        yield replace(one, action=one.action.replace(_ADD, _ADD_SPARSE)) if is_sparse else one
+
+
+def _explained(repo: Repository, snapshot: GitSnapshot, paths: BlobIds) -> Iterator[CloneProblem]:
     tree = Tree(repo.root)
     plain: dict[str, str | None] = {}
     for path, blob in paths.items():
@@ -42,6 +51,7 @@ def explain(repo: Repository, snapshot: GitSnapshot, paths: BlobIds) -> Iterator
     rules = ignore_rules(repo, unknown)
     attributes = read_attributes(repo, [path for path in plain if path in snapshot.tree])
     autocrlf = repo.config("core.autocrlf") if attributes else None
+    unseen = unseen_by_git(repo, [path for path in attributes if path in snapshot.index])
     for path, blob in plain.items():
         if path in rules:
             yield _ignored(path, rules[path])
@@ -50,9 +60,10 @@ def explain(repo: Repository, snapshot: GitSnapshot, paths: BlobIds) -> Iterator
         elif path not in snapshot.tree:
             yield _uncommitted(path, is_staged=path in snapshot.index)
         elif problem := _stored_otherwise(tree, snapshot, path, attributes[path], autocrlf):
-            yield problem
+            yield _seen_again(problem, unseen.get(path, ()))
         else:
-            yield _modified(path, is_staged=snapshot.index.get(path, ("", ""))[1] == blob)
+            is_staged = snapshot.index.get(path, ("", ""))[1] == blob
+            yield _seen_again(_modified(path, is_staged=is_staged), unseen.get(path, ()))
 
 
 def altered(repo: Repository, paths: Iterable[str]) -> Iterator[CloneProblem]:
@@ -152,6 +163,28 @@ def ignore_rules(repo: Repository, paths: Iterable[str]) -> dict[str, str]:
         for source, line, rule, path in rows
         if not rule.startswith("!")
     }
+
+
+def unseen_by_git(repo: Repository, paths: Iterable[str]) -> dict[str, list[str]]:
+    """Return of each path that git was told not to look at by which marks of its index."""
+    wanted = frozenset(paths)
+    listed = os.fsdecode(repo.run("ls-files", "-v", "-z")).split("\0")[:-1] if wanted else []
+    found = {}
+    for tag, path in ((entry[0], entry[2:]) for entry in listed):
+        marks = {"assume-unchanged": tag.islower(), "skip-worktree": tag.upper() == "S"}
+        if path in wanted and any(marks.values()):
+            found[path] = [mark for mark, is_set in marks.items() if is_set]
+    return found
+
+
+def _seen_again(problem: CloneProblem, marks: Collection[str]) -> CloneProblem:
+    """Return the problem with what must be taken back first, where ``git add`` would do nothing."""
+    if not marks or problem.code == "staged":
+        return problem
+    text = f"{problem.text}; git was told not to look at it ({', '.join(marks)})"
+    word = as_word(problem.path)
+    first = "".join(f"git update-index --no-{mark} -- {word} && " for mark in marks)
+    return replace(problem, text=text, action=problem.action.replace(_ADD, f"{first}{_ADD}", 1))
 
 
 def _ignored(path: str, rule: str) -> CloneProblem:

@@ -108,6 +108,12 @@ class Step:
         return self.data_commands + self.plot_commands
 
     @property
+    def how_to_run(self) -> str:
+        """What to type to have it run, and what to do before."""
+        before = "" if self.enabled else f"set bEnabled of {self.slug!r} to true, then: "
+        return f"{before}jupyter vaibify run {self.slug}"
+
+    @property
     def kind(self) -> str:
         """What a person calls it: interactive, notebook, cell or script."""
         if self.interactive or self.notebook:

@@ -105,18 +105,23 @@ class _Look:
         if isinstance(record, FactFault):
             return "unknown", [Reason("record-unusable", record.text, record.path, record.action)]
         if live is not None:
-            return "interrupted", [Reason("interrupted", live.text, None, _RUN_AGAIN)]
+            return "interrupted", [Reason("interrupted", live.text, None, self._again)]
         if record is None:
-            return "never-run", [Reason("never-run", "has never been run", None, _RUN_AGAIN)]
+            return "never-run", [Reason("never-run", "has never been run", None, self._again)]
         if record.outcome != "passed" and record.acknowledged is None:
             code = record.reason_code or record.outcome
             text = record.reason or f"the last run {record.outcome}"
             state: RunState = "failed" if record.outcome == "failed" else "interrupted"
-            again = None if _RUN_AGAIN in text else _RUN_AGAIN  # a record's reason may say it
+            again = None if _RUN_AGAIN in text else self._again  # a record's reason may say it
             return state, [Reason(code, text, None, again), *changed]
         if record.passed is None:
-            return "never-run", [Reason("never-run", "no run has passed yet", None, _RUN_AGAIN)]
+            return "never-run", [Reason("never-run", "no run has passed yet", None, self._again)]
         return self._compared(changed)
+
+    @property
+    def _again(self) -> str | None:
+        """What to type; of a disabled step it is said what to do before that."""
+        return _RUN_AGAIN if self.step.enabled else None
 
     def _going(self, live: Live) -> Reason:
         code, action = live.state, None
@@ -141,7 +146,8 @@ class _Look:
             parent = self.parents[slug]
             if parent.run != "current":
                 text = f"upstream step {slug!r} is {parent.run}"
-                yield Reason("upstream-" + parent.run, text, None, "jupyter vaibify run")
+                action = _RUN_AGAIN if parent.enabled else self.workflow.by_slug[slug].how_to_run
+                yield Reason("upstream-" + parent.run, text, None, action)
             elif parent.upstream_modified:
                 text = f"something upstream of {slug!r} was modified"
                 yield Reason("upstream-modified", text, None, "jupyter vaibify run")

@@ -66,9 +66,18 @@ def find_step(workflow: Workflow, name: str) -> Step:
     raise UnknownStep(f"there is no step {name!r} (there are: {have})", where=workflow.path)
 
 
-def _warnings(opened: Opened, look: Look) -> Iterator[str]:
+def _renamed(look: Look) -> Iterator[str]:
+    """Tell of each step that is not there what is kept of it, and how a renamed one gets it."""
+    kept: dict[str, list[str]] = {}
     for path in look.facts.orphans:
-        yield f"{path} is the fact of a step that is not there (renamed?)"
+        kept.setdefault(path.rpartition("/")[2].removesuffix(".json"), []).append(path)
+    for slug, paths in kept.items():
+        text = f"there is no step {slug!r}, but facts of one: {some(paths)}"
+        yield f'{text}; if it was renamed, give it "sStepId": "{slug}", and they count again'
+
+
+def _warnings(opened: Opened, look: Look) -> Iterator[str]:
+    yield from _renamed(look)
     if opened.local_is_tracked():
         yield ".vaibify/local is tracked by git; what lies there is not believed"
     for fact in look.facts.records.values():

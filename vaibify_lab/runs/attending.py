@@ -81,7 +81,8 @@ def waiting_for(opened: Opened, workflow: Workflow, slug: str) -> Waiting:
     for one in waiting_in(opened, workflow):
         if one.slug == slug:
             return one
-    action = f"jupyter vaibify run {slug}"
+    step = workflow.by_slug.get(slug)
+    action = step.how_to_run if step is not None else f"jupyter vaibify run {slug}"
     if opened.local_is_tracked():
         text = "is tracked by git, so no run that is told of there is believed"
         raise NotPassed(text, where=LOCAL, action=f"git rm -r -q {LOCAL}")

@@ -23,7 +23,7 @@ def made(step: Step) -> tuple[str, ...]:
 
 def kept_data(context: RunContext, step: Step, passed: RunRecord | None) -> dict[str, str] | Reason:
     """Return the hashes of the outputs that stay, or why new plots alone would not be honest."""
-    action = f"jupyter vaibify run {step.slug}"
+    action = step.how_to_run
     if passed is None:
         return Reason("data-stale", "has never passed, so it has no data to plot", None, action)
     data = _without_plots(step)

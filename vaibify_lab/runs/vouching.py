@@ -59,7 +59,7 @@ def to_sign(opened: Opened, workflow_path: str, slug: str) -> ToSign:
     report = next(one for one in look.reports if one.slug == slug)
     record = look.facts.records.get(slug)
     passed = record.passed if isinstance(record, RunRecord) else None
-    run = f"jupyter vaibify run {slug}"
+    run = look.workflow.by_slug[slug].how_to_run
     if report.run in ("running", "queued", "waiting"):
         raise NotPassed(f"step {slug!r} is {report.run}; sign it when the run has ended")
     if passed is None:

@@ -158,7 +158,7 @@ def _missing_input(inspection: Inspection, step: Step, path: str, makers: Sequen
     action = "put it there, or correct saInputDataFiles"
     if makers:
         text = f"{text}: step {makers[0]!r} makes it"
-        action = f"jupyter vaibify run {makers[0]}"
+        action = inspection.workflow.by_slug[makers[0]].how_to_run
     elif step.directory and inspection.place(f"{step.directory}/{path}").kind != "missing":
         other = f"{step.directory}/{path}"
         text += f", but {other!r} does: paths are declared from the repository's root"

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.apps.front import vaibify
 from tests.kit import Made, new_repository
 from tests.notebooks.books import book
@@ -117,6 +119,39 @@ def test_a_notebook_becomes_a_project_that_runs(tmp_path: Path) -> None:
     answer = json.loads(again.out)
     assert answer["written"] == [] and len(answer["proposed"]) == 2
     assert vaibify(root, "init", "--from-notebook", "gone.ipynb").code == 2
+
+
+@pytest.mark.parametrize("indent", ["  ", "\t"])
+def test_a_workflow_without_a_step_takes_them(tmp_path: Path, indent: str) -> None:
+    root = tmp_path / "p"
+    new_repository(root)
+    made = Made(root)
+    made.write("nb/a.ipynb", book(*CELLS))
+    made.write("data/in.json", "[1, -2, 3]")
+    assert vaibify(root, "init", "--name", "mine").code == 0
+    value = json.loads(made.read("workflow.json")) | {"fTolerance": 0.5, "sOwn": "é"}
+    made.write("workflow.json", json.dumps(value, indent=indent))
+    done = vaibify(root, "init", "--from-notebook", "nb/a.ipynb")
+    assert (done.code, "✓ wrote workflow.json\n" in done.out) == (0, True)
+    assert "  step 'Clean' makes nb/clean.json" in done.out
+    now = json.loads(made.read("workflow.json"))
+    assert {**now, "listSteps": []} == value and len(now["listSteps"]) == 2
+    assert made.read("workflow.json").startswith(f'{{\n{indent}"sFormat"')
+    made.commit()
+    assert made.run()["steps"] == {"clean": "passed", "plot-it": "passed"}
+
+
+@pytest.mark.parametrize("there", ['{"listSteps": [{"sName": "Mine"}]}', "{", "[]", "{}"])
+def test_another_workflow_stays_and_it_is_said_what_to_do(tmp_path: Path, there: str) -> None:
+    new_repository(tmp_path)
+    made = Made(tmp_path)
+    made.write("nb/a.ipynb", book(*CELLS))
+    made.write("workflow.json", there)
+    done = vaibify(tmp_path, "init", "--from-notebook", "nb/a.ipynb")
+    assert (done.code, made.read("workflow.json")) == (0, there)
+    assert "  proposed, not written: step 'Clean' makes nb/clean.json" in done.out
+    assert "put what you want of these into its listSteps; --json prints them" in done.out
+    assert sorted(one.name for one in (tmp_path / "nb").iterdir()) == ["a.ipynb"]
 
 
 def test_a_pattern_becomes_the_folder_of_what_fits_it() -> None:

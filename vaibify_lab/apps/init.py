@@ -35,8 +35,12 @@ def _execute(given: Namespace, screen: Screen) -> int:
     for path, rule in done.ignored.items():
         text = f"! {path} is ignored by git, so a clone would lack it ({rule})"
         screen.line(text, hang=2, colour="yellow")
+    is_written = "workflow.json" in done.written
     for step in done.proposed:
-        _propose(screen, step, is_written="workflow.json" in done.written)
+        _propose(screen, step, is_written=is_written)
+    if done.proposed and not is_written:
+        text = "A workflow with steps is never written over: put what you want of these into its"
+        screen.line(f"{text} listSteps; --json prints them as they stand there", hang=2)
     if done.written:
         screen.line(f"Next: describe your steps in workflow.json, then {COMMAND} run", hang=6)
     screen.document(
@@ -64,7 +68,8 @@ VERB = Verb(
     execute=_execute,
     arguments=_arguments,
     more="Writes vaibify.yml, container.conf, workflow.json, requirements.in and what git must "
-    "know into the enclosing repository. A file that is there is not touched. "
+    "know into the enclosing repository. A file that is there is not touched, but for a "
+    "workflow.json without a step, which takes those of --from-notebook. "
     "--from-notebook reads a notebook and proposes a step for what makes files, with the cells it "
     "rests on in a script; look at them before you run them.",
     leaves="files that were written are whole; run it again for the rest",

@@ -1,20 +1,23 @@
 """``init``: the files that make a git repository a project; a file that is there is never touched.
 
-The exceptions are two files of git's that are lists of lines: a missing line is added at their end.
+The exceptions are two files of git's that are lists of lines: a missing line is added at their end;
+and a workflow.json without a step, which takes those that a notebook's cells may become.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
-from vaibify_lab.core.errors import UsageError, VaibifyError
+from vaibify_lab.core import jsonio
+from vaibify_lab.core.errors import InvalidFile, UsageError, VaibifyError
 from vaibify_lab.core.workflow_keys import FORMAT
 from vaibify_lab.envelope.manifest import ATTRIBUTE_LINE
 from vaibify_lab.files.clone_reasons import ignore_rules
@@ -66,8 +69,8 @@ def init_project(
     name : str, optional
         The project's name; the folder's when absent.
     notebook : str, optional
-        Repository path of a notebook whose cells are to become steps: they go into a new
-        workflow.json, and their scripts beside the notebook. It is only read.
+        Repository path of a notebook whose cells are to become steps: they go into a workflow.json
+        that is new or has no step, and their scripts beside the notebook. It is only read.
 
     Raises
     ------
@@ -80,9 +83,13 @@ def init_project(
     proposals = propose(notebook, read_notebook(tree.read(notebook), notebook)) if notebook else ()
     steps = tuple(one.step for one in proposals)
     wanted = _contents(opened, name, steps)
-    if WORKFLOW in wanted and tree.lstat(WORKFLOW) is None:
+    filled = _filled(tree, steps) if WORKFLOW in wanted else None
+    if filled is not None:
+        wanted[WORKFLOW] = filled
+    if WORKFLOW in wanted and (filled is not None or tree.lstat(WORKFLOW) is None):
         wanted |= {one.path: one.script for one in proposals if one.script is not None}
-    written = [path for path, text in wanted.items() if _write_new(tree, path, text)]
+    anew = {WORKFLOW} if filled is not None else set()
+    written = [path for path, text in wanted.items() if _write(tree, path, text, anew)]
     lines = {IGNORED: f"{LOCAL.rpartition('/')[2]}/", ATTRIBUTES: _attributes(opened)}
     written += [path for path, line in lines.items() if _add_line(tree, path, line)]
     every = [*wanted, *lines]
@@ -119,6 +126,22 @@ def _contents(
     return found
 
 
+def _filled(tree: Tree, steps: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return a workflow.json that has no step with these; None where it must stay as it is."""
+    if not steps or tree.lstat(WORKFLOW) is None:
+        return None
+    before = tree.read(WORKFLOW)
+    try:
+        value = jsonio.loads(before, WORKFLOW)
+    except InvalidFile:
+        return None
+    if not isinstance(value, dict) or value.get("listSteps") != []:
+        return None
+    indent = re.search(rb'\n([ \t]+)"', before)
+    value["listSteps"] = list(steps)
+    return _as_text(value, indent[1].decode() if indent else "  ")
+
+
 def _project_text(name: str) -> str:
     value = yaml.safe_dump({"projectName": name}, allow_unicode=True)
     return f"{value}# true: no step reaches the network.\nnetworkIsolation: false\n"
@@ -132,7 +155,11 @@ def _workflow_text(name: str, steps: Sequence[Mapping[str, Any]]) -> str:
         "sFigureType": "pdf",
         "listSteps": list(steps),
     }
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    return _as_text(value, "  ")
+
+
+def _as_text(value: Mapping[str, Any], indent: str) -> str:
+    return json.dumps(value, indent=indent, ensure_ascii=False) + "\n"
 
 
 def _has_packages_in_pyproject(tree: Tree) -> bool:
@@ -142,8 +169,9 @@ def _has_packages_in_pyproject(tree: Tree) -> bool:
     return False
 
 
-def _write_new(tree: Tree, path: str, text: str) -> bool:
-    if tree.lstat(path) is not None:
+def _write(tree: Tree, path: str, text: str, anew: Collection[str]) -> bool:
+    """Write a file that is not there, or that is among those to be written anew."""
+    if path not in anew and tree.lstat(path) is not None:
         return False
     tree.write(path, text.encode("utf-8"))
     return True

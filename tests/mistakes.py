@@ -124,6 +124,19 @@ def with_steps(*steps: Mapping[str, Any], **top: Any) -> SceneMaker:
     return scene
 
 
+@contextmanager
+def unmerged(made: Made) -> Iterator[Scene]:
+    """Merge two changes of one line of an input."""
+    git(made.root, "checkout", "-q", "-b", "other")
+    made.write("data/in.txt", "2\n")
+    made.commit()
+    git(made.root, "checkout", "-q", "main")
+    made.write("data/in.txt", "3\n")
+    made.commit()
+    subprocess.run(["git", "-C", made.root, "merge", "other"], capture_output=True, check=False)
+    yield Scene(made.root)
+
+
 def with_files(*writes: str, **files: str) -> SceneMaker:
     """Write files (``make_sh`` is ``make.sh``); ``writes`` are the paths that will differ."""
 
@@ -438,6 +451,7 @@ SCENES: dict[str, SceneMaker] = {
     "text where a list belongs": with_steps({**_FIRST, "saDataFiles": "out/a.txt"}, _SECOND),
     "invalid JSON": replaced("workflow.json", '"sName": "Make",', '"sName": "Make"'),
     "conflict markers": replaced("workflow.json", '  "listSteps"', '<<<<<<< HEAD\n  "listSteps"'),
+    "a merge that is not finished": unmerged,
     "absolute path": with_steps({**_FIRST, "saInputDataFiles": ["/data/in.txt"]}),
     "reference to nothing": replaced("workflow.json", "{Step01.a}", "{Step01.b}"),
     "missing script": with_steps({**_FIRST, "saDataCommands": ["bash maek.sh"]}),

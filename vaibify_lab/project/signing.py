@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from vaibify_lab.core.errors import UsageError, VaibifyError
 from vaibify_lab.core.facts import SignOff, SignOffs
-from vaibify_lab.runs.preflight.conflicts import conflicts_of
+from vaibify_lab.runs.preflight.conflicts import Conflicts
 from vaibify_lab.runs.vouching import ToSign
 
 if TYPE_CHECKING:
@@ -38,9 +38,8 @@ def doubts_about(project: Project, slug: str) -> list[Finding]:
     """Return what speaks against signing a step: a merge that is not finished in what it read."""
     look = project.look()
     step, code = look.workflow.by_slug[slug], look.reach.code[slug].files
-    opened = project.opened
-    paths = [*step.inputs, *code]
-    return list(conflicts_of(opened.tree, opened.repository.snapshot(), step, paths))
+    conflicts = Conflicts(project.opened.tree, project.opened.repository.snapshot())
+    return list(conflicts.of(step, [*step.inputs, *code]))
 
 
 def sign_offs_of(project: Project, name: str) -> dict[str, Any]:

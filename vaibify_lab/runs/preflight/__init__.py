@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.runs.preflight.commands import command_findings
-from vaibify_lab.runs.preflight.conflicts import conflict_findings
+from vaibify_lab.runs.preflight.conflicts import Conflicts
 from vaibify_lab.runs.preflight.files import file_findings, ignored_outputs
 from vaibify_lab.runs.preflight.foretold import foretold_findings
 from vaibify_lab.runs.preflight.inspection import EngineFacts, Inspection, facts_of_local
@@ -35,9 +35,10 @@ def preflight(
     by_slug = inspection.workflow.by_slug
     steps = [by_slug[slug] for slug in slugs if by_slug[slug].enabled]
     planned = frozenset(step.slug for step in steps)
+    conflicts = Conflicts(inspection.tree, inspection.repository.snapshot())
     found = [*surrounding_findings(inspection), *lock_findings(inspection)]
     for step in steps:
-        found += conflict_findings(inspection, step, planned)
+        found += conflicts.before(inspection, step, planned)
         found += notebook_findings(inspection, step)
         found += file_findings(inspection, step, planned)
         found += command_findings(inspection, step)

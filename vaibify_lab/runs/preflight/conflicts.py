@@ -20,30 +20,38 @@ from vaibify_lab.runs.preflight.inspection import Inspection
 _KEEP_ONE = "keep what is right, and take out the lines that begin with <<<<<<<, ======= or >>>>>>>"
 
 
-def conflict_findings(
-    inspection: Inspection, step: Step, planned: frozenset[str]
-) -> Iterator[Finding]:
-    """Yield the conflicts in what a step reads; what a planned step makes anew is passed over."""
-    makers = inspection.producers
-    inputs = [one for one in step.inputs if not planned.intersection(makers.of([one]))]
-    code = inspection.code[step.slug].files
-    snapshot = inspection.repository.snapshot()
-    return conflicts_of(inspection.tree, snapshot, step, [*inputs, *code])
+class Conflicts:
+    """Looks for conflicts in what steps read, run and are tested with; in each file once."""
 
+    def __init__(self, tree: Tree, snapshot: GitSnapshot) -> None:
+        self._tree, self._snapshot = tree, snapshot
+        self._found: dict[str, Conflict | None] = {}
 
-def conflicts_of(
-    tree: Tree, snapshot: GitSnapshot, step: Step, paths: Iterable[str]
-) -> Iterator[Finding]:
-    """Yield the conflicts in files and folders of a step, and in its tests."""
-    wanted = [*paths, *filter(None, [step.notebook])]
-    for suite in step.suites:
-        wanted += filter(None, [suite.file, suite.standards])
-        wanted += named_by(suite.commands, step.directory).scripts
-    for path in dict.fromkeys(one for each in wanted for one in _files(tree, each)):
-        is_unmerged = path in snapshot.unmerged
-        found = conflict_in(tree, path) if is_unmerged or path in snapshot.index else None
-        if found is not None:
-            yield _finding(step, path, found, is_unmerged=is_unmerged)
+    def before(
+        self, inspection: Inspection, step: Step, planned: frozenset[str]
+    ) -> Iterator[Finding]:
+        """Yield those that a run would meet: what a planned step makes anew is passed over."""
+        makers = inspection.producers
+        inputs = [one for one in step.inputs if not planned.intersection(makers.of([one]))]
+        return self.of(step, [*inputs, *inspection.code[step.slug].files])
+
+    def of(self, step: Step, paths: Iterable[str]) -> Iterator[Finding]:
+        """Yield those in files and folders of a step, and in its tests."""
+        wanted = [*paths, *filter(None, [step.notebook])]
+        for suite in step.suites:
+            wanted += filter(None, [suite.file, suite.standards])
+            wanted += named_by(suite.commands, step.directory).scripts
+        for path in dict.fromkeys(one for each in wanted for one in _files(self._tree, each)):
+            found = self._in(path)
+            if found is not None:
+                is_unmerged = path in self._snapshot.unmerged
+                yield _finding(step, path, found, is_unmerged=is_unmerged)
+
+    def _in(self, path: str) -> Conflict | None:
+        if path not in self._found:
+            is_known = path in self._snapshot.index or path in self._snapshot.unmerged
+            self._found[path] = conflict_in(self._tree, path) if is_known else None
+        return self._found[path]
 
 
 def _files(tree: Tree, path: str) -> list[str]:

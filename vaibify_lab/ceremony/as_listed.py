@@ -30,7 +30,7 @@ def not_as_listed(
         elif state.kind == "file":
             text, action = f"{shown(path)} is not what {NAME} lists", _mend(snapshot, path, blob)
             yield Finding("error", "manifest-differs", text, None, path, action)
-        elif state.kind == "missing" and path in listed:
+        elif state.kind == "missing" and path in listed and path in snapshot.tree:
             text = f"{shown(path)} is listed in {NAME}, and is not there"
             action = _mend(snapshot, path, None)
             yield Finding("error", "listed-missing", text, None, path, action)

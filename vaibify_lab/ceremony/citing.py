@@ -79,7 +79,7 @@ def cite_kept(opened: Opened, beginning: str) -> Cited | None:
 
 def _run_of(opened: Opened, look: Look, step: Step, report: StepReport) -> KeptRun:
     record = look.facts.records.get(step.slug)
-    again = f"jupyter vaibify run {step.slug}"
+    again = step.how_to_run
     if step.interactive:
         text = f"step {step.slug!r} is done by a person; no run can be told from another by a name"
         raise NotPassed(text, action="cite the steps that rest on it")

@@ -1,4 +1,4 @@
-"""Bytes that differ in nothing but their line endings, and the attribute that prevents it."""
+"""Bytes that differ in nothing but their line endings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.files.tree import Tree
 
 _GIT_LOOKS_AT = 8000  # git takes a file with a NUL among its first 8000 bytes for binary
-_NAMED = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 def only_line_endings_differ(tree: Tree, path: str, sha256: str) -> bool:
@@ -25,21 +24,3 @@ def only_line_endings_differ(tree: Tree, path: str, sha256: str) -> bool:
     with_lf = data.replace(b"\r\n", b"\n")
     versions = (with_lf, with_lf.replace(b"\n", b"\r\n"))
     return any(hashlib.sha256(version).hexdigest() == sha256 for version in versions)
-
-
-def attribute_line(path: str) -> str:
-    """Return the line for .gitattributes that keeps git from converting exactly this file."""
-    pattern = "/" + "".join(f"\\{char}" if char in "*?[]\\" else char for char in path)
-    if not any(char.isspace() or char in '"\\' or not char.isprintable() for char in pattern):
-        return f"{pattern} -text"
-    return f'"{_quoted(pattern)}" -text'
-
-
-def _quoted(pattern: str) -> str:
-    return "".join(
-        _NAMED.get(char) or (char if char.isprintable() else _octal(char)) for char in pattern
-    )
-
-
-def _octal(char: str) -> str:
-    return "".join(f"\\{byte:03o}" for byte in char.encode("utf-8", "surrogateescape"))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vaibify_lab.ceremony.line_endings import attribute_line, only_line_endings_differ
+from vaibify_lab.ceremony.line_endings import only_line_endings_differ
 from vaibify_lab.ceremony.report import TierProblem, problem
 from vaibify_lab.core.clashes import told_apart
 from vaibify_lab.core.observed import FileState
 from vaibify_lab.core.paths import shown
 from vaibify_lab.envelope.manifest import ManifestEntry
+from vaibify_lab.files.attributes import attribute_line
 from vaibify_lab.files.disk_names import DiskNames
 from vaibify_lab.files.hashing import hash_file
 from vaibify_lab.files.tree import Tree
@@ -86,7 +87,7 @@ def _reason(
 
 def _why_other_bytes(tree: Tree, entry: ManifestEntry, path: str) -> tuple[str, str]:
     if only_line_endings_differ(tree, path, entry.sha256):
-        line = attribute_line(entry.path)
+        line = attribute_line(entry.path, "-text")
         text = f"only the line endings differ; put this line into .gitattributes: {line}"
         return "line-endings", text
     return "modified", "its bytes are not those that were listed"

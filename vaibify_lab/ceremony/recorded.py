@@ -44,7 +44,7 @@ def not_as_recorded(opened: Opened, workflows: Sequence[Workflow]) -> list[Findi
 def _of_step(
     step: Step, record: RunRecord | FactFault | None, listed: Mapping[str, str]
 ) -> Iterator[Finding]:
-    action = f"jupyter vaibify run {step.slug}"
+    action = step.how_to_run
     if not isinstance(record, RunRecord):
         text = "no run of it is on record" if record is None else record.text
         path = None if record is None else record.path

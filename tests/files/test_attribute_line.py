@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from vaibify_lab.ceremony.line_endings import attribute_line
+from vaibify_lab.files.attributes import attribute_line
 
 NAMES = ["data.csv", "a b.csv", "plots/[1]*?.csv", 'say "x".csv', "back\\slash", "#hash", "!not"]
 NAMES += ["tab\there", "line\nend", "é.csv", " lead", "trail ", os.fsdecode(b"caf\xe9"), "[attr]x"]
@@ -15,7 +15,9 @@ NAMES += ["tab\there", "line\nend", "é.csv", " lead", "trail ", os.fsdecode(b"c
 def test_git_reads_it_as_meant_for_this_file_alone(tmp_path, name):
     git = ["git", "-C", str(tmp_path)]
     subprocess.run([*git, "init", "-q"], check=True)
-    (tmp_path / ".gitattributes").write_bytes(os.fsencode(f"* text\n{attribute_line(name)}\n"))
+    (tmp_path / ".gitattributes").write_bytes(
+        os.fsencode(f"* text\n{attribute_line(name, '-text')}\n")
+    )
 
     others = [f"sub/{name}", f"{name}x", "other"]
     asked = [*git, "check-attr", "-z", "text", "--", name, *others]

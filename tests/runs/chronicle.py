@@ -38,11 +38,12 @@ class Ran:
 
 @dataclass(frozen=True)
 class Examined:
-    """What each category's tests said, and of which bytes."""
+    """What each category's tests said, of which bytes, with which variables."""
 
     said: Mapping[str, bool]
     commands: Mapping[str, tuple[str, ...]]
     seen: tuple[Bytes, Bytes, Bytes]
+    variables: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -66,12 +67,18 @@ class Declared:
     """A step as the document has it, read by nobody but this."""
 
     slug: str
-    how: tuple[Any, ...]
+    commands: tuple[str, ...]
+    variables: tuple[tuple[str, str], ...]
     outputs: tuple[str, ...]
     inputs: tuple[str, ...]
     code: tuple[str, ...]
     tests: Mapping[str, tuple[str, ...]]
     no_tests: bool
+
+    @property
+    def how(self) -> tuple[Any, ...]:
+        """What is run, and how."""
+        return self.commands, self.variables
 
     @classmethod
     def of(cls, step: Mapping[str, Any]) -> Declared:
@@ -79,13 +86,19 @@ class Declared:
         tests = {k: tuple(v["saCommands"]) for k, v in step.get("dictTests", {}).items()}
         return cls(
             slug=step["sName"],
-            how=(commands, tuple(sorted(step.get("dictEnvironment", {}).items()))),
+            commands=commands,
+            variables=tuple(sorted(step.get("dictEnvironment", {}).items())),
             outputs=tuple(step["saDataFiles"]),
             inputs=tuple(step["saInputDataFiles"]),
             code=scripts(commands),
             tests={name[len("dict") :].lower(): commands for name, commands in tests.items()},
             no_tests=bool(step.get("bNoTests")),
         )
+
+
+def had(files: Bytes) -> Bytes:
+    """Return those that were there: what was missing then may as well not have been declared."""
+    return {path: data for path, data in files.items() if data is not None}
 
 
 def scripts(commands: Iterable[str]) -> tuple[str, ...]:
@@ -196,7 +209,7 @@ class Chronicle:
         if good is None:
             return "never-run"
         now = [self.bytes_of(group) for group in (step.inputs, step.code, step.outputs)]
-        then = [good.inputs, good.code, good.outputs]
+        then = [had(group) for group in (good.inputs, good.code, good.outputs)]
         there = all(None not in one.values() for one in now)
         return "current" if there and now == then and step.how == good.how else "stale"
 
@@ -214,7 +227,8 @@ class Chronicle:
             return "untested"
         now = self.seen_by_tests(step)
         there = all(None not in one.values() for one in now)
-        if marker.commands[name] != step.tests[name] or now != marker.seen or not there:
+        same = (now, step.variables) == (tuple(map(had, marker.seen)), marker.variables)
+        if marker.commands[name] != step.tests[name] or not same or not there:
             return "untested"
         return "passed" if marker.said[name] else "failed"
 

@@ -34,7 +34,7 @@ from tests.runs.declarations import (
     workflows,
 )
 from vaibify_lab.core.errors import NotPassed
-from vaibify_lab.core.facts import CategoryResult, Pins, RunRecord
+from vaibify_lab.core.facts import CategoryResult, Pins, RunRecord, Surroundings
 from vaibify_lab.core.facts import TestMarker as Marker
 from vaibify_lab.core.report import StepReport
 from vaibify_lab.files.factstore import FactStore
@@ -204,10 +204,13 @@ class Acts(RuleBasedStateMachine):
         results = {one.category: self._result(one.commands) for one in step.suites}
         run_id = f"tests-{next(self.count)}"
         hashes = [self._hashes(group) for group in groups]
-        self.store.write_marker(Marker("workflow", slug, run_id, "", results, *hashes))
+        around = Surroundings(step.directory, step.environment, None, None, False, False, 1, False)
+        marker = Marker("workflow", slug, run_id, "", results, *hashes, around)
+        self.store.write_marker(marker)
         said = {name: result.outcome == "passed" for name, result in results.items()}
         seen = self.chronicle.seen_by_tests(declared)
-        self.chronicle.note("test_markers", slug, Examined(said, declared.tests, seen))
+        tested = Examined(said, declared.tests, seen, declared.variables)
+        self.chronicle.note("test_markers", slug, tested)
 
     def _result(self, commands: tuple[str, ...]) -> CategoryResult:
         passed = all(self._shell(command) == 0 for command in commands)

@@ -153,7 +153,9 @@ class RealHistories(Histories):
             said = {event["category"]: event["outcome"] == "passed" for event in tested}
             if said:
                 seen = self.chronicle.seen_by_tests(step)
-                self.chronicle.note("test_markers", one, Examined(said, step.tests, seen))
+                self.chronicle.note(
+                    "test_markers", one, Examined(said, step.tests, seen, step.variables)
+                )
 
 
 def said(reports: Mapping[str, StepReport]) -> dict[str, Truth]:

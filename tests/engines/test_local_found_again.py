@@ -175,7 +175,8 @@ def test_what_left_its_session_and_its_output_is_killed_with_the_rest(bare: Lab)
     token = f"token-{uuid.uuid4().hex}"
     hidden = f"(setsid bash -c 'exec -a {token} sleep 600' > /dev/null 2>&1 < /dev/null &)"
     _, state = bare.launch(f"{hidden}; sleep 600")
-    wait_for(lambda: running(token))
+    named = token.encode()  # not the shell, whose command line holds it as well
+    wait_for(lambda: any(processes.command(pid).startswith(named) for pid in running(token)))
     scratch = state.with_name(f"{state.name}.scratch")
     os.kill(supervisor_of(state), signal.SIGKILL)
     found = wait_for(lambda: bare.engine.find(state))

@@ -322,6 +322,26 @@ def test_both_branches_of_a_merge_reran_a_step(chain: Made) -> None:
     assert chain.states()["make"][0] == "current"
 
 
+def test_a_merge_that_git_made_of_two_records_is_not_believed(chain: Made) -> None:
+    """Both sides ran a step, on other inputs; ``-X ours`` keeps a part of each record."""
+    git(chain.root, "checkout", "-q", "-b", "side")
+    chain.write("data/in.txt", "side\n")
+    chain.write("make.sh", "# side\n" + CHAIN_FILES["make.sh"])
+    chain.run("make")
+    chain.commit("side")
+    git(chain.root, "checkout", "-q", "main")
+    chain.write("make.sh", "# main\n" + CHAIN_FILES["make.sh"])
+    chain.run("make")
+    chain.commit("main")
+    git(chain.root, "merge", "-q", "-X", "ours", "-m", "merged", "side")
+    report = chain.steps()["make"]
+    assert (report.run, report.green) == ("unknown", False)
+    assert "two were merged into one" in report.reasons[0].text
+    assert report.reasons[0].action == "run the step again"
+    assert chain.run("make")["outcome"] == "passed"
+    assert chain.states()["make"][0] == "current"
+
+
 def test_forged_facts_are_no_green(chain: Made) -> None:
     record = chain.fact(".vaibify/records/workflow/use.json")
     signed = chain.fact(".vaibify/sign_offs/workflow/use.json")

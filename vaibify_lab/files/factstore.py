@@ -239,5 +239,7 @@ def _remedy(kind: str, path: str, slug: str, error: VaibifyError) -> str:
     if error.action:
         return error.action
     anew = _ANEW[kind].format(as_word(slug))
+    if "merged into one" in error.text:  # the last commit may hold that very mixture
+        return anew
     which = "--ours " if "conflict markers" in error.text else ""
     return f"git checkout {which}-- {as_word(path)}, or {anew}"

@@ -361,11 +361,19 @@ def test_an_unreadable_marker_is_kept_and_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["python -m unittest -q tests.test_unit", "python -m unittest discover -s tests"]
+    "command",
+    [
+        "python -m unittest -q tests.test_unit",
+        "python -m unittest discover -s tests",
+        "bash check.sh",
+        "make -s check",
+    ],
 )
 def test_the_files_that_unittest_finds_are_part_of_the_tests(tmp_path: Path, command: str) -> None:
     unit = "import unittest\nclass T(unittest.TestCase):\n    def test(self): assert {}\n"
     files = {**FILES, "tests/__init__.py": "", "tests/test_unit.py": unit.format("True")}
+    files["check.sh"] = "python -m unittest -q tests.test_unit\n"
+    files["Makefile"] = "check:\n\tpython -m unittest -q tests.test_unit\n"
     del files["tests/test_it.py"]
     made = Made.new(tmp_path / "p", with_tests(command), files)
     assert run_here(made).steps == {"one": "passed"}

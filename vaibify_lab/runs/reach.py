@@ -143,7 +143,7 @@ class _Scouting:
         self._tree = tree
         self._own = own
         self._below: dict[str, list[str]] = {}
-        self._settings: dict[str, bool] = {}
+        self._settings: dict[tuple[str, str], bool] = {}
 
     def code_of(self, step: Step) -> CodeScan:
         named = self._moment.named(step.commands, step.directory)
@@ -213,10 +213,16 @@ class _Scouting:
                     mentioned.append(path)
                 elif path not in (directory, "") and self._moment.finder.is_folder(path):
                     mentioned += [one for one in self._all_below(path) if one.endswith(".py")]
-            if not mentioned and _FINDS_TESTS.search(command):
-                mentioned = [one for one in self._all_below(directory) if _TEST_FILE.search(one)]
+            found_there = not mentioned and _FINDS_TESTS.search(command)
+            if found_there or any(map(self._starts_unittest, mentioned)):
+                below = self._all_below(directory)
+                mentioned += [one for one in below if _TEST_FILE.search(one)]
             found += mentioned
         return found
+
+    def _starts_unittest(self, path: str) -> bool:
+        """Tell whether a script, or a makefile, finds tests; pytest says itself what it loaded."""
+        return not path.endswith(".py") and self._holds(path, "unittest")
 
     def _named_settings(self, step: Step) -> Iterator[str]:
         for command in (one for suite in step.suites for one in suite.commands):
@@ -244,12 +250,13 @@ class _Scouting:
                     yield path
 
     def _holds(self, path: str, text: str) -> bool:
-        if path not in self._settings:
+        asked = (path, text)
+        if asked not in self._settings:
             try:
-                self._settings[path] = text.encode() in self._tree.read(path)
+                self._settings[asked] = text.encode() in self._tree.read(path)
             except VaibifyError:  # its own state says what is wrong with it
-                self._settings[path] = True
-        return self._settings[path]
+                self._settings[asked] = True
+        return self._settings[asked]
 
 
 def _search_of(step: Step) -> list[str]:

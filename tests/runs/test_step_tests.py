@@ -132,6 +132,7 @@ LOADS = "from deep import limit\nfrom conftest import limit as other\ndef test_i
     ("settings", "more"),
     [
         ("pythonpath = odd/place", {}),
+        ("addopts = -n 2\npythonpath = odd/place", {}),
         ("python_files = probe_*.py\npythonpath = odd/place", {"tests/probe_it.py": LOADS}),
         ("addopts = -p deep\npythonpath = odd/place", {"tests/test_it.py": TEST}),
         ("", {"tests/conftest.py": (
@@ -139,7 +140,7 @@ LOADS = "from deep import limit\nfrom conftest import limit as other\ndef test_i
             "pytest_plugins = ['deep']\ndef limit(): return 5\n"
         ), "tests/test_it.py": TEST}),
     ],
-    ids=["pythonpath", "python_files", "-p", "pytest_plugins"],
+    ids=["pythonpath", "xdist", "python_files", "-p", "pytest_plugins"],
 )  # fmt: skip
 def test_a_file_that_only_pytest_finds_is_part_of_the_tests(
     tmp_path: Path, tier: str, settings: str, more: dict[str, str]

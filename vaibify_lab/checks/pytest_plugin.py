@@ -54,6 +54,11 @@ class Recorder:
         """Note that the session was left early, which ``pytest.exit`` may do with status 0."""
         self._cut_short = True
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node, error) -> None:  # type: ignore[no-untyped-def]  # xdist's
+        """Take over what another process loaded."""
+        self.files.update(getattr(node, "workeroutput", {}).get("vaibify_files", ()))
+
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session, exitstatus) -> None:  # type: ignore[no-untyped-def]
         """Write everything, whole or not at all."""
@@ -90,6 +95,14 @@ def _text(value: object) -> str:
     return str(value).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+class Worker:
+    """In another process of the same session (pytest-xdist): hands over what was loaded there."""
+
+    def pytest_sessionfinish(self, session) -> None:  # type: ignore[no-untyped-def]  # pytest's
+        """Put it into what xdist sends back."""
+        session.config.workeroutput["vaibify_files"] = sorted(_loaded())
+
+
 _RECORDER = Recorder(_PREFIX) if _PREFIX else None
 
 
@@ -97,3 +110,5 @@ def pytest_configure(config) -> None:  # type: ignore[no-untyped-def]  # pytest'
     """Join in."""
     if _RECORDER is not None:
         config.pluginmanager.register(_RECORDER, "vaibify-recorder")
+    elif hasattr(config, "workeroutput"):
+        config.pluginmanager.register(Worker(), "vaibify-worker")

@@ -16,9 +16,16 @@ from vaibify_lab.core.facts import CategoryResult, TestResult
 from vaibify_lab.core.interpreters import starts
 from vaibify_lab.core.model import Category, TestSuite
 
-_PLUGIN = "vaibify_recorder"
+PLUGIN = "vaibify_recorder"
+_SETS = re.compile(r"(?<![\w$])(PYTHONPATH|PYTEST_ADDOPTS)=")
+# Without quotes, which would end the command's own: bash splits no assignment into words.
+_BEFORE = {"PYTHONPATH": "${VAIBIFY_TEST_PATH}", "PYTEST_ADDOPTS": "${VAIBIFY_TEST_OPTIONS}"}
 _NOTHING_COLLECTED = 5
-_RAN_NONE = re.compile(r"^Ran 0 tests in ", re.MULTILINE)  # unittest
+# unittest: how many ran, and how many of these were skipped or expected to fail.
+_RAN = re.compile(
+    r"^Ran (\d+) tests? in [^\n]*\n\n(?:OK|NO TESTS RAN)(?: \(([^\n)]*)\))?", re.MULTILINE
+)
+_VOID = re.compile(r"(?:skipped|expected failures)=(\d+)")
 _PASSING = frozenset({"passed", "skipped"})
 _Outcome = Literal["passed", "failed", "unknown"]
 
@@ -43,7 +50,7 @@ def prepare(exchange: Path) -> None:
     """Put the recorder into the folder that host and tests share."""
     plugin = Path(__file__).with_name("pytest_plugin.py").read_bytes()
     try:
-        (exchange / f"{_PLUGIN}.py").write_bytes(plugin)
+        (exchange / f"{PLUGIN}.py").write_bytes(plugin)
     except OSError as error:
         raise disk.failure(error, "the tests cannot be prepared", str(exchange)) from None
 
@@ -51,18 +58,21 @@ def prepare(exchange: Path) -> None:
 def script(commands: Sequence[Command], exchange: str) -> str:
     """Return the script: every command runs, each in a shell of its own; exit statuses are kept.
 
-    Pytest keeps its cache in the exchange, so that testing leaves nothing in the repository.
+    Pytest keeps its cache in the exchange, so that testing leaves nothing in the repository. What a
+    command puts into ``PYTHONPATH`` and ``PYTEST_ADDOPTS`` itself comes behind what is there.
     """
     there = shlex.quote(exchange)
-    options = f"-p {_PLUGIN} -o cache_dir={shlex.quote(f'{exchange}/cache')}"
+    options = f"-p {PLUGIN} -o cache_dir={shlex.quote(f'{exchange}/cache')}"
     lines = [
+        f"export VAIBIFY_TEST_PATH={there}: VAIBIFY_TEST_OPTIONS={shlex.quote(f'{options} ')}",
         f"export PYTHONPATH={there}${{PYTHONPATH:+:$PYTHONPATH}}",
-        f'export PYTEST_ADDOPTS={shlex.quote(options)}" ${{PYTEST_ADDOPTS:-}}"',
+        'export PYTEST_ADDOPTS="$VAIBIFY_TEST_OPTIONS${PYTEST_ADDOPTS:-}"',
         "failed=0",
     ]
     for number, command in enumerate(commands):
+        run = _SETS.sub(lambda found: found[0] + _BEFORE[found[1]], command.run)
         lines.append(
-            f"VAIBIFY_TEST_REPORT={there}/{number} bash -o pipefail -c {shlex.quote(command.run)}; "
+            f"VAIBIFY_TEST_REPORT={there}/{number} bash -o pipefail -c {shlex.quote(run)}; "
             f"status=$?; echo $status > {there}/{number}.status; [ $status = 0 ] || failed=1"
         )
     return "\n".join([*lines, "exit $failed", ""])
@@ -86,7 +96,7 @@ def results(
     command ended with a status before it tested anything. ``log`` is the end of what the commands
     wrote to standard error.
     """
-    empty = _RAN_NONE.search(log) is not None
+    empty = any(map(_is_void, _RAN.finditer(log)))
     found: dict[Category, CategoryResult] = {}
     for category in dict.fromkeys(command.category for command in commands):
         judged = []
@@ -141,6 +151,11 @@ def _by_status(command: Command, status: int, why: Callable[[int], str]) -> _Jud
 
 def _begins(command: Command, program: str) -> bool:
     return any(starts(words, program) for words in simple_commands(command.run))
+
+
+def _is_void(ran: re.Match[str]) -> bool:
+    """Tell whether a run of unittest tested nothing."""
+    return int(ran[1]) <= sum(map(int, _VOID.findall(ran[2] or "")))
 
 
 def _hollow(judged: _Judged) -> _Judged:

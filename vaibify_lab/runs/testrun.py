@@ -268,6 +268,11 @@ def _all_failed(found: Results, faults: Sequence[Reason]) -> Results:
 def _why_exit(log: str, status: int) -> str:
     """Name the cause of a command's end where its log tells one; else its status alone."""
     cause = explain.why_exit(status, log)
+    if session.PLUGIN in cause.text:
+        return (
+            "starts pytest without the PYTHONPATH it was given, by which pytest is asked what it "
+            "did; write PYTHONPATH=lib:$PYTHONPATH, and no -I, -E or -S"
+        )
     return session.exit_words(status) if cause.code == "exit" else cause.text
 
 

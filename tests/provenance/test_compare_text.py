@@ -78,7 +78,7 @@ def test_numbers_in_text(stored: str, fresh: str, verdict: str) -> None:
     ("stored", "fresh", "kind"),
     [
         ("<f at 0x7f12ab34cd50>", "<f at 0x7f99ab34cd50>", "address"),
-        ("id=0x55d2c", "id=0x55d2d", "address"),
+        ("id=0x55d2cafe", "id=0x55d2caff", "address"),
         (
             "run 123e4567-e89b-12d3-a456-426614174000",
             "run 223e4567-e89b-12d3-a456-426614174000",
@@ -140,6 +140,14 @@ def test_n06_noise_is_listed_as_ignored(stored: str, fresh: str, kind: str) -> N
         ("lag - 3s", "lag - 9s"),
         ("5/10 [00:00<00:01, 9.3it/s, loss=0.1]", "5/10 [00:00<00:01, 9.3it/s, loss=0.9]"),
         ("[00:00<00:01, loss=0.1]", "[00:00<00:01, loss=0.9]"),
+        ("failed in 3 of 10 trials", "failed in 7 of 10 trials"),
+        ("ran in 12 of 40 stars", "ran in 30 of 40 stars"),
+        ("completed in 4 iterations", "completed in 999 iterations"),
+        ("took the value 3.4", "took the value 9.4"),
+        ("took 3.1 d to fade", "took 4.1 d to fade"),
+        ("chain total: 3 m", "chain total: 9 m"),
+        ("elapsed 5.0", "elapsed 9.0"),
+        ("flags at 0x00ff", "flags at 0xff00"),
     ],
 )
 def test_results_that_look_like_noise_are_not_ignored(stored: str, fresh: str) -> None:
@@ -155,6 +163,17 @@ def test_with_the_runs_time_known_only_a_clock_is_noise() -> None:
     assert text("it is 09:10:11", "it is 12:01:30", rules) == "noise-only"
     assert text("it is 09:10:11", "it is 12:09:30", rules) == "different"
     assert text("at 2020-11-01 10:00:00", "at 2020-11-01 10:00:01", rules) == "different"
+    for told, verdict in (
+        ("2026-11-28T11:01:30Z", "noise-only"),
+        ("2026-11-28T08:38:07Z", "different"),
+        ("2026-11-28T16:31:30+05:30", "noise-only"),
+        ("2026-11-28 06:46:30-04:15", "noise-only"),
+        ("2026-11-28T16:01:30+05:30", "different"),
+        ("Sat, 28 Nov 2026 11:01:59 GMT", "noise-only"),
+        ("Sat, 28 Nov 2026 12:01:59 GMT", "different"),
+        ("2026-11-28 08:38:07", "different"),  # of no zone's time
+    ):
+        assert text("at 2026-11-01T10:00:00Z", f"at {told}", rules) == verdict, told
     assert text("on 2020-11-01", "on 2020-11-02", rules) == "different"
 
 

@@ -89,6 +89,25 @@ def content(made: Made, target: str) -> bytes | None:
     return path.read_bytes() if path.exists() else None
 
 
+@pytest.mark.parametrize("tier", ["bwrap", "plain"])
+def test_code_that_a_step_writes_itself_and_runs(tmp_path: Path, tier: str) -> None:
+    """It is none that a clone must have; edited by somebody else it counts."""
+    script = "cat > w/job.py <<'X'\nopen('w/o.txt', 'w').write('1')\nX\npython w/job.py\n"
+    steps = [step("One", "bash run.sh", out="w/o.txt")]
+    made = Made.new(tmp_path / "p", steps, {"run.sh": script})
+    for _ in range(3):
+        assert run_here(made, "one", tier=tier).steps == {"one": "passed"}
+        assert made.states()["one"][0] == "current"
+    assert list(record(made, "one").own_code) == ["w/job.py"]
+    made.project().envelope("manifest")
+    assert "job.py" not in made.read("MANIFEST.sha256")
+    good = made.read("w/job.py")
+    made.write("w/job.py", good + "# edited\n")
+    assert made.states()["one"][0] == "stale"
+    (made.root / "w/job.py").unlink()
+    assert made.states()["one"][0] == "current"
+
+
 @pytest.mark.parametrize("tier", TIERS)
 def test_a_step_in_its_own_directory_is_denied_or_told(tmp_path: Path, tier: str) -> None:
     made = project(tmp_path / "p", list(TARGETS), in_root=False)

@@ -18,13 +18,17 @@ from vaibify_lab.core import shell
 from vaibify_lab.core.interpreters import Program, program_of, test_files_of
 from vaibify_lab.core.references import ROOT
 
+COMPILED = (
+    *(".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".cu", ".cuh"),
+    *(".f", ".for", ".f77", ".f90", ".f95", ".f03", ".f08"),
+)
 _CODE = (
     *(".py", ".ipy", ".ipynb", ".pyx", ".pxd", ".pxi", ".sage"),
     *(".sh", ".bash", ".zsh", ".ksh", ".awk", ".sed", ".gp", ".gnuplot"),
     *(".r", ".rmd", ".qmd", ".jl", ".m", ".wl", ".wls", ".stan", ".do", ".sas"),
     *(".pl", ".pm", ".js", ".mjs", ".cjs", ".ts", ".lua", ".rb", ".tcl"),
-    *(".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".cu", ".cuh"),
-    *(".f", ".for", ".f77", ".f90", ".f95", ".f03", ".f08", ".rs", ".go", ".java"),
+    *(".rs", ".go", ".java"),
+    *COMPILED,
     *(".mk", ".smk", ".cmake"),
 )
 _PIECE = re.compile(r"[^\s'\"`();<>|&,=]+")
@@ -40,7 +44,10 @@ _UNASKED = {
     "doit": ("dodo.py",),
 }
 RULES = frozenset(posixpath.basename(one) for names in _UNASKED.values() for one in names)
+_HERE = re.compile(r"^(?:\$PWD|\$\{PWD\}|\$\(pwd\)|`pwd`)/")
 _SEARCH = re.compile(r"PYTHONPATH\+?=")
+_INCLUDES = frozenset({"-I", "-iquote", "-isystem"})
+_FOLDER, _ANY = re.compile(r"-(?:I|iquote|isystem)(.+)"), re.compile(r"(.+)")
 _NAMES_ANOTHER = re.compile(r"-[A-Za-z]*f$|--(?:file|makefile|snakefile|justfile|sconstruct)\b")
 _NOT_LITERAL = re.compile(r"[$`*?\[\]{}\x00]")
 _NOT_KNOWN = re.compile(r"[$`{}\x00]")
@@ -54,7 +61,8 @@ class Named:
     exist); ``mentioned`` is every word that could be a path inside the repository; ``modules``
     follow ``python -m`` or are imported by ``python -c`` and by a here-document. ``patterns`` stand
     for the files that fit; ``given`` are words of programs that may read a folder; ``search`` are
-    folders of the repository that they put on ``PYTHONPATH``.
+    folders of the repository that they put on ``PYTHONPATH``, or change to for ``python -m``;
+    ``include`` those that a compiler is given for headers.
     """
 
     scripts: tuple[str, ...] = ()
@@ -63,6 +71,7 @@ class Named:
     patterns: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
     search: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
 
 
 def named_by(commands: Iterable[str], directory: str) -> Named:
@@ -71,7 +80,7 @@ def named_by(commands: Iterable[str], directory: str) -> Named:
     for command in commands:
         reading.command(command)
     kinds = (reading.scripts, reading.modules, reading.mentioned, reading.patterns, reading.given)
-    return Named(*map(tuple, (*kinds, reading.search)))
+    return Named(*map(tuple, (*kinds, reading.search, reading.include)))
 
 
 def looks_like_code(path: str) -> bool:
@@ -81,7 +90,8 @@ def looks_like_code(path: str) -> bool:
 
 def search_path(text: str, directory: str | None) -> list[str]:
     """Return the folders of the repository in the value of ``PYTHONPATH``."""
-    pieces = (_repository_path(piece, directory) for piece in text.split(":"))
+    here = (_HERE.sub("./", f"{piece}/") for piece in text.split(":"))
+    pieces = (_repository_path(piece, directory) for piece in here)
     return [piece for piece in pieces if piece]
 
 
@@ -110,6 +120,8 @@ class _Reading:
     patterns: dict[str, None] = field(default_factory=dict)
     given: dict[str, None] = field(default_factory=dict)
     search: dict[str, None] = field(default_factory=dict)
+    include: dict[str, None] = field(default_factory=dict)
+    made: dict[str, None] = field(default_factory=dict)
 
     def command(self, text: str) -> None:
         """Read one command line, which starts in the step's directory."""
@@ -129,8 +141,15 @@ class _Reading:
         """Read one simple command; return the directory that the next one starts in."""
         if part.words[:1] in (("cd",), ("pushd",)):
             return _moved(part.words[1:], here)
+        written = (_repository_path(word, here) for word in part.targets)
+        self.made.update(dict.fromkeys(filter(None, written)))
         self._mention((*part.words, *part.targets, *_unasked(part.words)), here)
-        for word in part.words:
+        for before, word in zip(("", *part.words), part.words, strict=False):
+            made = _repository_path(word, here) if before == "-o" else None
+            self.made.update({made: None} if made else {})
+            folder = _FOLDER.match(word) if before not in _INCLUDES else _ANY.match(word)
+            if folder and (path := _repository_path(folder[1], here)):
+                self.include[path] = None
             if _SEARCH.match(word):
                 self.search.update(dict.fromkeys(search_path(word.partition("=")[2], here)))
         if part.words and part.words[0] not in _READ_NO_FOLDER:
@@ -148,9 +167,10 @@ class _Reading:
     def _program(self, program: Program, here: str | None, text: str) -> None:
         if program.kind == "file":
             path = _repository_path(program.text, here)
-            self.scripts.update({path: None} if path else {})
+            self.scripts.update({path: None} if path and path not in self.made else {})
         elif program.kind == "module" and program.text:
             self.modules[program.text] = None
+            self.search.update({here: None} if here and here != self.directory else {})
         elif program.kind == "shell":
             inner = dataclasses.replace(self, directory=here or "")
             inner.command(program.text)
@@ -158,6 +178,7 @@ class _Reading:
             given = program.kind == "python"
             for code in [program.text] if given else shell.split_here_documents(text)[1]:
                 self.modules.update(dict.fromkeys(_imported(code)))
+            self.search.update({here: None} if here and here != self.directory else {})
 
     def _mention(self, words: Iterable[str], here: str | None) -> None:
         for word in words:

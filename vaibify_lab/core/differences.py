@@ -33,6 +33,10 @@ def since(step: Step, passed: RunRecord, workflow: Workflow, world: World) -> It
         yield Reason("now-automatic", "its last run was done by a person, and now it is not")
     code = world.code.get(step.slug, ())
     yield from of_files("code", code, code_pins(step, passed, world), world)
+    for path, sha256 in passed.own_code.items():
+        state = world.state(path)
+        if state.kind != "missing" and state.sha256 != sha256:
+            yield _changed("code", path, state)
     yield from of_files("input", world.inputs(step), passed.pins.inputs, world)
     # an output that was withdrawn since is nobody's
     made = {path: passed.pins.outputs[path] for path in step.made_among(passed.pins.outputs)}

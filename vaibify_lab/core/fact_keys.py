@@ -72,6 +72,7 @@ _RECORD_KEYS: dict[str, Kind] = {
     ),
     "unchanged_outputs": _WORDS,
     "undeclared_writes": _WORDS,
+    "own_code": _HASHES,
     "seconds": Number(0, 1e12),
     "branch": Either((_SHORT,), null=True),
     "shallow": Flag(),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from vaibify_lab.core import jsonio
-from vaibify_lab.core.commands import RULES
+from vaibify_lab.core.commands import COMPILED, RULES
 from vaibify_lab.core.errors import InvalidFile
 from vaibify_lab.files.ipysource import parse_cell
 from vaibify_lab.files.othersource import (
@@ -28,8 +28,7 @@ _LANGUAGES = {
     **dict.fromkeys((".r",), "r"),
     **dict.fromkeys((".jl",), "julia"),
     **dict.fromkeys((".mk", ".smk"), "shell"),  # their rules are commands
-    **dict.fromkeys((".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".cu", ".cuh"), "compiled"),
-    **dict.fromkeys((".f", ".for", ".f77", ".f90", ".f95", ".f03", ".f08"), "compiled"),
+    **dict.fromkeys(COMPILED, "compiled"),
     **dict.fromkeys((".js", ".mjs", ".cjs", ".ts"), "javascript"),
     **dict.fromkeys((".pl", ".pm"), "perl"),
     **dict.fromkeys((".m",), "matlab"),

@@ -7,13 +7,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vaibify_lab.core.commands import looks_like_code
+from vaibify_lab.core.commands import COMPILED, looks_like_code
 from vaibify_lab.files.modules import CUSTOMARY, is_standard
 from vaibify_lab.files.parsed import Import, Parsed, Sourced
 from vaibify_lab.files.paths import escaped, join
 
 if TYPE_CHECKING:
     from vaibify_lab.files.imports import Moment
+
+_HEADERS = ("include", "inc", "src")  # where headers lie by custom
 
 
 @dataclass(slots=True)
@@ -34,6 +36,7 @@ class Walk:
         self._directory = directory
         self._queued: set[str] = set()
         self._search: dict[str, None] = {}
+        self._include: dict[str, None] = dict.fromkeys(_HEADERS)
         self._pending: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
         self.files: set[str] = set()
         self.missing: dict[tuple[str, str], int] = {}
@@ -44,8 +47,9 @@ class Walk:
     ) -> None:
         """Follow everything; what scripts run in their turn is added on the way.
 
-        ``search`` are folders that ``PYTHONPATH`` names for all of it.
+        ``search`` are folders that ``PYTHONPATH`` names for all of it, and those of headers.
         """
+        self._include.update(dict.fromkeys(search))
         self._search.update(dict.fromkeys(search))
         for path in scripts:
             self._queue(path)
@@ -150,10 +154,13 @@ class Walk:
         self._search.update(dict.fromkeys(self._folders(parsed.search_below, path)))
         bases = dict.fromkeys((self._directory, here, ""))
         bases.update(dict.fromkeys(self._folders(parsed.folders, path)))
+        headers = self._include if path.lower().endswith(COMPILED) else {}
         for one in parsed.sourced:
-            self._source(one, path, bases)
+            self._source(one, path, (*bases, *headers))
         for base in bases if parsed.commands else ():
             named = self._moment.named(parsed.commands, base)
+            self._search.update(dict.fromkeys(named.search))
+            self._include.update(dict.fromkeys(named.include))
             mentioned = filter(looks_like_code, named.mentioned)
             for script in (*named.scripts, *mentioned):
                 for file in self._finder.file(script):

@@ -31,7 +31,8 @@ _DECLARE = "declare it in saInputDataFiles (or saScripts, for code)"
 class Verdict:
     """How a run of a step is judged, with everything its record keeps.
 
-    ``hidden`` is how many more undeclared files it wrote than ``undeclared`` names.
+    ``hidden`` is how many more undeclared files it wrote than ``undeclared`` names; ``own_code``
+    are those of them that it also runs.
     """
 
     outcome: Outcome
@@ -40,6 +41,7 @@ class Verdict:
     pins: Pins = field(default_factory=Pins)
     undeclared: tuple[str, ...] = ()
     hidden: int = 0
+    own_code: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,16 @@ class Judge:
         for text in self._odd():
             self.context.journal.write("warning", step=self.step.slug, text=text)
         pins = Pins(dict(self.consumed.inputs), dict(self.consumed.code), found)
-        return Verdict("passed", None, 0, pins, undeclared, hidden)
+        return Verdict("passed", None, 0, pins, undeclared, hidden, self._own_code(undeclared))
+
+    def _own_code(self, undeclared: Sequence[str]) -> dict[str, str]:
+        """Return what it wrote, undeclared, and also runs, with the hashes."""
+        if self.seal is not None or not undeclared:
+            return {}
+        code = self.context.observer.scout.code_of(self.step).files
+        own = [path for path in code if path in undeclared and path not in self.consumed.code]
+        found = hash_many(self.context.tree, own)
+        return {path: one.sha256 for path, one in found.items() if one.sha256}
 
     def _ended(self, outcome: Outcome, reason: Reason, undeclared: tuple[str, ...]) -> Verdict:
         pins = Pins(dict(self.consumed.inputs), dict(self.consumed.code), {})
@@ -194,8 +205,10 @@ class Judge:
         now = stamps(self.context.tree, self.consumed.stamps)
         for path, seen in self.consumed.stamps.items():
             if now[path] != seen:
-                text = f"ran while {shown(path)} was changed"
-                yield Reason("changed-while-running", text, path, "jupyter vaibify run")
+                text, action = f"ran while {shown(path)} was changed", "jupyter vaibify run"
+                if path in self.consumed.code:
+                    action = f"{action}; if the step writes it itself, declare it as an output"
+                yield Reason("changed-while-running", text, path, action)
 
     def _outputs(self, undeclared: Sequence[str]) -> dict[str, str] | Reason:
         """Return the hashes of all outputs, or what is wrong with one."""

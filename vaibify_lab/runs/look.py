@@ -75,8 +75,8 @@ class Observer:
     ) -> World:
         """Return what is seen of one step alone, enough to compare it with its last passed run."""
         alone = Workflow(path=workflow.path, name=workflow.name, steps=(step,))
-        reach = self.scout.reach(alone)
         facts = Facts(records={step.slug: record})
+        reach = self.scout.reach(alone, facts)
         files, _ = self.seen(reach, facts)
         return self.world(reach, facts, files, project)
 
@@ -138,6 +138,7 @@ def _pinned(facts: Facts) -> Iterable[str]:
             yield from passed.pins.inputs
             yield from passed.pins.outputs
             yield from passed.pins.code
+            yield from passed.own_code
     for marker in facts.markers.values():
         if isinstance(marker, TestMarker):
             yield from marker.output_hashes

@@ -36,7 +36,7 @@ from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.live import live_of
 from vaibify_lab.runs.look import Blobs, Observer
 from vaibify_lab.runs.project_file import ProjectFile, read_project_file
-from vaibify_lab.runs.reach import Reach, loaded_by_tests
+from vaibify_lab.runs.reach import Reach
 
 DEFAULT = "workflow.json"
 _FOLDER = ".vaibify/workflows"
@@ -167,7 +167,7 @@ class Opened:
         workflow = self.workflow(path)
         project = self.project_file()
         facts = self._checked(workflow)
-        reach = self.observer.scout.reach(workflow, loaded_by_tests(facts))
+        reach = self.observer.scout.reach(workflow, facts)
         files, blobs = self.observer.seen(reach, facts)
         world = self.observer.world(reach, facts, files, project, self.live(workflow))
         reports = self.memory.of(derive, workflow, facts, world, name=path)
@@ -176,7 +176,7 @@ class Opened:
     def reach(self, workflow: Workflow) -> Reach:
         """Return the files that matter to a workflow now."""
         facts = self.facts_of(workflow).load(workflow.by_slug)
-        return self.observer.scout.reach(workflow, loaded_by_tests(facts))
+        return self.observer.scout.reach(workflow, facts)
 
     def live(self, workflow: Workflow) -> Mapping[str, Live]:
         """Return what a run in progress says; nothing where git tracks this machine's files."""

@@ -6,11 +6,10 @@ import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from vaibify_lab.core.commands import Named, looks_like_code, search_path
 from vaibify_lab.core.errors import VaibifyError
-from vaibify_lab.core.facts import Facts, TestMarker
+from vaibify_lab.core.facts import Facts, RunRecord, TestMarker
 from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.files.imports import CodeScan, CodeScanner, Moment
 from vaibify_lab.files.paths import join
@@ -27,7 +26,7 @@ _SETTINGS = (".ini", ".toml", ".cfg")
 _FINDS_TESTS = re.compile(r"\b(?:pytest|unittest)\b")  # where no file of tests is named
 _TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
 
-Loaded = Mapping[str, Iterable[str]]
+_NONE = Facts()
 # By slug: a step, what its commands reach, and of that what it does not make itself.
 _Own = dict[str, tuple[Step, CodeScan, CodeScan]]
 
@@ -83,10 +82,24 @@ class Reach:
     notebooks: Mapping[str, str] = field(default_factory=dict)
 
 
-def loaded_by_tests(facts: Facts) -> dict[str, Iterable[str]]:
+def without(scan: CodeScan, own: Mapping[str, str]) -> CodeScan:
+    """Return a scan without the files that the step makes itself."""
+    if not own:
+        return scan
+    return dataclasses.replace(scan, files=tuple(one for one in scan.files if one not in own))
+
+
+def _loaded_by_tests(facts: Facts) -> dict[str, Iterable[str]]:
     """Return, by slug, the files that decided what a step's tests said, as its marker has them."""
     markers = facts.markers.items()
     return {slug: one.test_hashes for slug, one in markers if isinstance(one, TestMarker)}
+
+
+def _own_code(facts: Facts) -> dict[str, Mapping[str, str]]:
+    """Return, by slug, the code that a step's last passed run made itself."""
+    records = facts.records.items()
+    passed = {slug: one.passed for slug, one in records if isinstance(one, RunRecord)}
+    return {slug: one.own_code for slug, one in passed.items() if one and one.own_code}
 
 
 class Scout:
@@ -97,11 +110,13 @@ class Scout:
         self._scanner = CodeScanner(tree)
         self._own: _Own = {}
 
-    def reach(self, workflow: Workflow, loaded: Loaded = MappingProxyType({})) -> Reach:
+    def reach(self, workflow: Workflow, facts: Facts = _NONE) -> Reach:
         """Return every file that matters to a workflow, all seen at one moment.
 
-        ``loaded`` are, by slug, files that a step's tests said they loaded.
+        Files that tests said they loaded are among those of the tests, and code that a step made
+        itself is none of its code.
         """
+        loaded, own = _loaded_by_tests(facts), _own_code(facts)
         folders = Folders(self._tree)
         declared = {
             step.slug: folders.expand((*step.outputs, *step.inputs, *step.test_inputs))
@@ -110,7 +125,10 @@ class Scout:
         with self._scanner.moment() as moment:
             moment.look_ahead()
             look = _Scouting(moment, self._tree, self._own)
-            code = {step.slug: look.code_of(step) for step in workflow.steps}
+            code = {
+                step.slug: without(look.code_of(step), own.get(step.slug, {}))
+                for step in workflow.steps
+            }
             tests = {
                 step.slug: look.test_files(step, loaded.get(step.slug, ()))
                 for step in workflow.steps
@@ -150,7 +168,7 @@ class _Scouting:
         declared = step.declared_scripts  # in place of words that may be code
         found = self._scripts(named) if declared is None else (*named.scripts, *declared)
         scripts = tuple(dict.fromkeys((*found, *filter(None, [step.notebook]))))
-        search = (*named.search, *_search_of(step))
+        search = (*named.search, *named.include, *_search_of(step))
         scan = self._moment.scan(scripts, step.directory, named.modules, search)
         kept = self._own.get(step.slug)
         if kept is None or kept[0] is not step or kept[1] is not scan:
@@ -182,6 +200,7 @@ class _Scouting:
             found.update(dict.fromkeys(self._named_tests(suite.commands, step.directory)))
             found.update({suite.file: None} if suite.file else {})
             others.update({suite.standards: None} if suite.standards else {})
+            others.update(dict.fromkeys(self._named_files(suite.commands, step)))
         places = [path.rpartition("/")[0] for path in found]
         found.update(dict.fromkeys(self._above(places, ("conftest.py",), {})))
         if any("pytest" in command for suite in step.suites for command in suite.commands):
@@ -219,6 +238,14 @@ class _Scouting:
                 mentioned += [one for one in below if _TEST_FILE.search(one)]
             found += mentioned
         return found
+
+    def _named_files(self, commands: Iterable[str], step: Step) -> Iterator[str]:
+        """Yield the files that test commands name whatever they hold, such as one to compare."""
+        known = {*step.outputs, *step.inputs, *step.test_inputs}
+        for command in commands:
+            for path in self._moment.named((command,), step.directory).mentioned:
+                if path not in known and not looks_like_code(path) and self._moment.is_file(path):
+                    yield path
 
     def _starts_unittest(self, path: str) -> bool:
         """Tell whether a script, or a makefile, finds tests; pytest says itself what it loaded."""

@@ -85,6 +85,7 @@ def record_of(
         pins=verdict.pins,
         unchanged_outputs=_unchanged(verdict.pins, last),
         undeclared_writes=verdict.undeclared,
+        own_code=verdict.own_code,
         seconds=round(seconds, 3),
         commit=attempt.commit,
         branch=attempt.branch,

@@ -122,6 +122,8 @@ class StepRun:
         """Stamp, then hash, inputs and code; refuse when one is missing or not plain."""
         context, observer = self.context, self.context.observer
         inputs, code = observer.consumed_paths(self.step)
+        last = self.previous.passed if self.previous is not None else None
+        code = tuple(path for path in code if last is None or path not in last.own_code)
         before = stamps(context.tree, (*inputs, *code))
         states = observer.cache.observe(before)
         for role, paths in (("input", inputs), ("code", code)):

@@ -16,11 +16,12 @@ from vaibify_lab.provenance.compare.numbers import NUMBER
 _DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
 MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
-_TOOK = (
-    r"(?:wall[ -]time|cpu[ -]times?|elapsed(?:[ -]time)?|took|run[ -]?time"
-    r"|(?:execution|computation|training|fitting|processing|total)[ -]time"
-    r"|(?:finished|done|completed|passed|failed|ran) in)"
+_TIMED = (
+    r"(?:wall[ -]time|cpu[ -]times?|elapsed[ -]time|run[ -]?time"
+    r"|(?:execution|computation|training|fitting|processing|total)[ -]time)"
 )
+# of these a number alone may count things that were found
+_TOOK = r"(?:elapsed|took|(?:finished|done|completed|passed|failed|ran) in)"
 _UNIT = r"(?:ns|[\u00b5\u03bcu]s|ms|s|secs?|seconds?|m|mins?|minutes?|h|hours?)(?!\w)"
 _VALUE = r"\d{1,12}(?:[.:]\d{1,12}){0,3}(?:e[-+]?\d{1,3})?"
 _HEX = r"[0-9a-fA-F]"
@@ -79,7 +80,7 @@ _CERTAIN: tuple[tuple[str, str], ...] = (
     ("element id", r"#(?![0-9a-fA-F]{3,8}\b)(?=[\w-]*\d)[A-Za-z_][\w-]{3,200}"),
 )
 _IN_CELLS: tuple[tuple[str, str], ...] = (
-    ("address", rf"(?P<h1>(?i:\bat |\bid=|\baddress[=: ]{{1,3}}))0x{_HEX}{{4,16}}\b"),
+    ("address", rf"(?P<h1>(?i:\bat |\bid=|\baddress[=: ]{{1,3}}))0x{_HEX}{{8,16}}\b"),
     ("address", rf"\b0x(?:0{{4}})?(?:7[ef]|55|56|10){_HEX}{{8,10}}\b"),
     ("uuid", rf"\b{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}\b"),
     ("progress", rf"\[{_LEFT}"),
@@ -87,11 +88,19 @@ _IN_CELLS: tuple[tuple[str, str], ...] = (
     ("progress", rf"{_VALUE} ?(?:k?B|MB|GB|kiB|MiB|GiB|it|step|batch(?:es)?)/s\b"),
     ("progress", rf"{_VALUE} ?(?:s|ms|[\u00b5u]s)/(?:it|step|epoch|loop)\b"),
     ("duration", rf"{_VALUE} ?{_UNIT} (?:\u00b1|\+-) {_VALUE} ?{_UNIT} per loop"),
-    ("duration", rf"(?P<h2>\b(?:user|sys|total): ){_VALUE} ?{_UNIT}(?: {_VALUE} ?{_UNIT}){{0,2}}"),
     (
         "duration",
-        rf"(?P<h3>(?i:\b{_TOOK})[^\d\n]{{0,24}}?){_VALUE}(?: ?{_UNIT})?"
+        rf"(?P<h2>\b(?:user |sys: |CPU times: ?user |, total: )){_VALUE} ?{_UNIT}"
         rf"(?: {_VALUE} ?{_UNIT}){{0,2}}",
+    ),
+    (
+        "duration",
+        rf"(?P<h3>(?i:\b(?:{_TOOK}|{_TIMED}))(?: [A-Za-z]{{1,12}})?[:= ]{{1,4}})"
+        rf"(?:{_VALUE} ?{_UNIT}(?: {_VALUE} ?{_UNIT}){{0,2}}|{_SPAN}(?:\.\d{{1,9}})?(?![\d:]))",
+    ),
+    (
+        "duration",
+        rf"(?P<h20>(?i:\b{_TIMED})[:= ]{{1,4}}){_VALUE}(?![.:\d]| ?[A-Za-z%])",
     ),
     ("clock", rf"(?<![\d:.]){_CLOCK}(?![\d:])"),
     # the figure itself is compared by its pixels

@@ -612,6 +612,15 @@ IN_LIB = {"lib/deep.py", "lib/deeper.py"}
          "exec((HERE / '..' / 'lib' / 'deep.py').read_text())", IN_LIB),
         ("import importlib.util as u\nu.spec_from_file_location('d', 'lib/deep.py')", IN_LIB),
         ("import subprocess, sys\nsubprocess.run([sys.executable, 'lib/deep.py', '-v'])", IN_LIB),
+        ("import subprocess, sys\ncmd = [sys.executable, '-m', 'lib.deep']\n"
+         "subprocess.run(cmd, check=True)", {"lib/deep.py"}),
+        ("import subprocess, sys\nPY = sys.executable\n"
+         "subprocess.run(args=[PY, '-m'] + ['lib.deep'])", {"lib/deep.py"}),
+        ("import subprocess\nsubprocess.run(f'python lib/deep.py --n {n}', shell=True)", IN_LIB),
+        ("import os, sys\nexe = sys.executable\nos.system(f'{exe} -m lib.deep')", {"lib/deep.py"}),
+        ("import os\ncmd = 'python lib/deep.py -x 1'\nos.system(cmd)", IN_LIB),
+        ("import os, sys\nos.system(sys.executable + ' lib/deep.py')", IN_LIB),
+        ("import os\nx = x\nx = x + x\nos.system(x)", set()),
         ("import os\nos.system('cd lib && python deep.py > /dev/null')", IN_LIB),
         ("import subprocess\nsubprocess.check_call(['python', '-m', 'lib.deep'])", {"lib/deep.py"}),
         ("import subprocess\nsubprocess.run(['Rscript', 'deep.R'])", {"deep.R"}),
@@ -638,6 +647,15 @@ def test_code_that_python_runs_other_than_by_import(tree: Tree, text: str, more:
         ("awk -fsh/sum.awk data\n", {"sh/sum.awk"}),
         ("gcc -o fit src/fit.c && ./fit\n", {"src/fit.c", "src/fit.h"}),
         ("make fit\n", {"Makefile", "src/fit.c", "src/fit.h"}),
+        ("make -f other.mk\n", {"other.mk", "a/uses.py", *IN_LIB, "src/fit.c", "src/fit.h"}),
+        ("gcc -Ihead -o fit src/of.c\n", {"src/of.c", "head/of.h"}),
+        ("cd lib && python -m deep\n", IN_LIB),
+        ("PYTHONPATH=$PWD/lib python a/uses.py\n", {*IN_LIB, "a/uses.py"}),
+        ("julia jl/run.jl\n", {"jl/run.jl", "jl/src/part.jl"}),
+        ("Rscript r/name.R\n", {"r/name.R", "r/parts/one.R", "a/s.py"}),
+        ("octave m/run2.m\n", {"m/run2.m", "mlib/part2.m"}),
+        ("ruby x.rb\n", {"x.rb", "sh/sum.awk"}),
+        ("perl pl/bin.pl\n", {"pl/bin.pl", "pl/plib/low.pm"}),
         ("node js/run.js\n", {"js/run.js", "js/part.js"}),
         ("perl -Ilib pl/run.pl\n", {"pl/run.pl", "pl/My/Part.pm"}),
         ("octave --eval run m/run.m\n", {"m/run.m", "m/part.m"}),
@@ -662,6 +680,20 @@ def test_code_in_and_below_shell_scripts(tree: Tree, text: str, more: set[str]) 
             "pl/My/Part.pm": "",
             "m/run.m": "x = part(3);\n",
             "m/part.m": "",
+            "m/run2.m": "addpath('mlib');\n% see part\nx = part2(3);\n",
+            "mlib/part2.m": "",
+            "src/of.c": '#include "of.h"\n',
+            "head/of.h": "",
+            "other.mk": (
+                "WHERE = a\nPY := python\nexport PYTHONPATH = lib\n"
+                "out: fit.o\n\t$(PY) $(WHERE)/uses.py\nfit: src/fit.o\n"
+            ),
+            "jl/run.jl": 'include(joinpath(@__DIR__, "src", "part.jl"))\n',
+            "jl/src/part.jl": "",
+            "r/name.R": 'f <- "r/parts/one.R"\nsource(f)\n# "r/all.R"\nsystem("python a/s.py")\n',
+            "x.rb": "load 'sh/sum.awk'\n",
+            "pl/bin.pl": 'use FindBin;\nuse lib "$FindBin::Bin/plib";\nuse low;\n',
+            "pl/plib/low.pm": "",
             "r/all.R": 'for (f in list.files("r/parts", full.names = TRUE)) source(f)\n',
             "r/parts/one.R": "",
             "r/parts/two.R": "",
@@ -703,7 +735,7 @@ def test_r_and_julia(tree: Tree) -> None:
         },
     )
     assert reachable_code(tree, ["code/fit.R", "a.jl"], "") == CodeScan(
-        ("a.jl", "b.jl", "code/fit.R", "code/one.R", "code/two.R", "lib/three.R", "one.R"),
+        ("a.jl", "b.jl", "code/fit.R", "code/one.R", "code/two.R", "lib/three.R", "one.R", "y.R"),
         (),
         ("code/fit.R: line 6 reads ../../outside.R, which is not in the repository",),
     )

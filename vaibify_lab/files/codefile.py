@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from vaibify_lab.core import jsonio
-from vaibify_lab.core.commands import COMPILED, RULES
+from vaibify_lab.core.commands import COMPILED, RULES, looks_like_code
 from vaibify_lab.core.errors import InvalidFile
 from vaibify_lab.files.ipysource import parse_cell
 from vaibify_lab.files.othersource import (
@@ -15,6 +15,8 @@ from vaibify_lab.files.othersource import (
     parse_javascript,
     parse_matlab,
     parse_perl,
+    parse_quoted,
+    parse_rules,
 )
 from vaibify_lab.files.parsed import Parsed
 from vaibify_lab.files.pysource import parse_python
@@ -27,7 +29,7 @@ _LANGUAGES = {
     **dict.fromkeys((".sh", ".bash", ".zsh", ".ksh"), "shell"),
     **dict.fromkeys((".r",), "r"),
     **dict.fromkeys((".jl",), "julia"),
-    **dict.fromkeys((".mk", ".smk"), "shell"),  # their rules are commands
+    **dict.fromkeys((".mk", ".smk"), "rules"),
     **dict.fromkeys(COMPILED, "compiled"),
     **dict.fromkeys((".js", ".mjs", ".cjs", ".ts"), "javascript"),
     **dict.fromkeys((".pl", ".pm"), "perl"),
@@ -47,7 +49,9 @@ def _language(path: str, data: bytes) -> str:
     if suffix in _LANGUAGES:
         return _LANGUAGES[suffix]
     if name in RULES:
-        return "shell"
+        return "rules"
+    if looks_like_code(name):
+        return "quoted"
     shebang = _SHEBANG.match(data)
     word = shebang[1].decode("ascii") if shebang else ""
     return {"python": "python", "ipython": "ipython", "Rscript": "r", "julia": "julia"}.get(
@@ -110,11 +114,13 @@ _PARSERS: dict[str, Callable[[bytes], Parsed]] = {
     "ipython": _ipython,
     "notebook": _notebook,
     "shell": parse_shell,
-    "r": parse_r,
-    "julia": parse_julia,
+    "r": lambda data: parse_r(data).joined(parse_quoted(data)),
+    "julia": lambda data: parse_julia(data).joined(parse_quoted(data)),
     "compiled": parse_compiled,
     "javascript": parse_javascript,
     "perl": parse_perl,
     "matlab": parse_matlab,
+    "rules": parse_rules,
+    "quoted": parse_quoted,
     "none": _nothing,
 }

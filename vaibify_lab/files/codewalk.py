@@ -154,7 +154,8 @@ class Walk:
         self._search.update(dict.fromkeys(self._folders(parsed.search_below, path)))
         bases = dict.fromkeys((self._directory, here, ""))
         bases.update(dict.fromkeys(self._folders(parsed.folders, path)))
-        headers = self._include if path.lower().endswith(COMPILED) else {}
+        included = path.lower().endswith((*COMPILED, ".pl", ".pm"))
+        headers = self._include if included else {}
         for one in parsed.sourced:
             self._source(one, path, (*bases, *headers))
         for base in bases if parsed.commands else ():

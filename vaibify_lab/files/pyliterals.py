@@ -19,6 +19,7 @@ from vaibify_lab.files.syntax import last_name
 
 _DEEPEST = 30  # of a path's expression, and of names that stand for names
 _LONGEST, _MOST = 1000, 8
+_NAMES = 3  # that stand for names, of a command
 _JOINS = frozenset({"join", "joinpath", "Path", "PurePath", "PosixPath", "PurePosixPath"})
 _KEEPS = frozenset(
     {"str", "fspath", "abspath", "realpath", "normpath", "resolve", "absolute", "expanduser"}
@@ -29,7 +30,7 @@ _STARTS = frozenset(
     {"system", "popen", "run", "call", "check_call", "check_output", "Popen", "getoutput"}
     | {"getstatusoutput", "create_subprocess_exec", "create_subprocess_shell", "execvp"}
 )
-_OWN = "__file__"
+_OWN, _UNKNOWN = "__file__", "@"
 
 
 def _names_in(tree: ast.AST) -> dict[str, list[ast.expr]]:
@@ -68,10 +69,11 @@ class Paths:
                 self._depth -= 1
         return self._known[node]
 
-    def _names(self) -> dict[str, list[ast.expr]]:
+    def values_of(self, name: str) -> list[ast.expr]:
+        """Return what a name is given anywhere in the file, a few at most."""
         if self._given is None:
             self._given = _names_in(self._tree)
-        return self._given
+        return self._given.get(name, [])[:_MOST]
 
     def _worked_out(self, node: ast.expr) -> Iterator[str]:
         match node:
@@ -80,7 +82,7 @@ class Paths:
             case ast.Name(id="__file__"):
                 yield _OWN
             case ast.Name(id=name):
-                for value in self._names().get(name, ()):
+                for value in self.values_of(name):
                     yield from self.of(value)
             case ast.BinOp(left=left, op=ast.Div(), right=right):
                 yield from self._joined([left, right], "/")
@@ -141,19 +143,46 @@ def code_named(node: ast.Constant | ast.BinOp | ast.Call, paths: Paths) -> Itera
             yield path
 
 
-def command_in(node: ast.Call) -> str | None:
-    """Return the command line that a call hands to a shell or starts, constants only."""
-    if last_name(node.func) not in _STARTS or not node.args:
-        return None
-    match node.args[0]:
-        case ast.Constant(value=str(text)):
-            return text
-        case ast.List(elts=words) | ast.Tuple(elts=words):
-            return shlex.join(map(_word, words))
-    return None
+def commands_in(node: ast.Call, paths: Paths) -> Iterator[str]:
+    """Yield the command lines that a call hands to a shell or starts, as far as they are known."""
+    if last_name(node.func) in _STARTS:
+        given = [*node.args[:1], *(one.value for one in node.keywords if one.arg == "args")]
+        for one in given:
+            yield from islice(_commands(one, paths, _DEEPEST, _NAMES), _MOST)
 
 
-def _word(node: ast.expr) -> str:
+def _commands(node: ast.expr, paths: Paths, depth: int, names: int) -> Iterator[str]:
+    if isinstance(node, ast.Name) and names:
+        for value in paths.values_of(node.id):
+            yield from _commands(value, paths, depth, names - 1)
+    elif isinstance(node, ast.List | ast.Tuple):
+        yield shlex.join(_word(one, paths) for one in node.elts)
+    elif isinstance(node, ast.BinOp) and depth:
+        parts = (_commands(one, paths, depth - 1, names) for one in (node.left, node.right))
+        left, right = (next(part, _UNKNOWN) for part in parts)
+        as_lists = any(isinstance(one, ast.List | ast.Tuple) for one in (node.left, node.right))
+        yield f"{left} {right}" if as_lists else f"{left}{right}"
+    elif isinstance(node, ast.Constant | ast.JoinedStr | ast.Call):
+        yield _text(node, paths)
+
+
+def _text(node: ast.expr, paths: Paths) -> str:
+    """Return a text with ``@`` for what is not known of it."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
-    return "python" if last_name(node) == "executable" else "@"
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text(one, paths) for one in node.values)
+    if isinstance(node, ast.FormattedValue):
+        return _word(node.value, paths)
+    return next(iter(paths.of(node)), _UNKNOWN)
+
+
+def _word(node: ast.expr, paths: Paths) -> str:
+    """Return one word of a command; that of an interpreter's own path is its name."""
+    if last_name(node) == "executable":
+        return "python"
+    if isinstance(node, ast.Name):
+        values = paths.values_of(node.id)
+        if any(last_name(one) == "executable" for one in values):
+            return "python"
+    return _text(node, paths)

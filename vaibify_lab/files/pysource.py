@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from vaibify_lab.files.parsed import Import, Parsed, Sourced
-from vaibify_lab.files.pyliterals import Paths, code_named, command_in
+from vaibify_lab.files.pyliterals import Paths, code_named, commands_in
 from vaibify_lab.files.syntax import last_name
 
 # Parsing holds the interpreter for up to ten seconds a megabyte, when the text is made for it.
@@ -87,7 +87,7 @@ class _Reading:
         elif isinstance(node, ast.Call):
             self.imports += _call(node, self.paths, self.offset, optional)
             self.search += _put_on_path(node, self.paths)
-            self.commands += filter(None, [command_in(node)])
+            self.commands += commands_in(node, self.paths)
         elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
             self.exported += _dunder_all(node)
             self.search += _new_path(node, self.paths)

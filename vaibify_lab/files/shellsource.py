@@ -20,10 +20,14 @@ _MAY_NAME_CODE = re.compile(
 )
 _PYTHON = re.compile(r"\b(?:python|pypy)")
 _BEGINS_CODE = re.compile(r"<<|\s-[A-Za-z]*c")
-_GIVEN = re.compile(r"""(?:^|[\s;&|(])([A-Za-z_]\w*)=["']?([^\s"';&|()]*)""")
+# Also as makefiles have it: ``NAME := value`` and ``$(NAME)``.
+_GIVEN = re.compile(
+    r"""(?:^[ ]*(?:export[ ]+)?([A-Za-z_]\w*)[ \t]*[:?]?=[ \t]*|(?:^|[\s;&|(])([A-Za-z_]\w*)=)"""
+    r"""["']?([^\s"';&|()]*)"""
+)
 _SEARCH = "PYTHONPATH"
 _QUOTED_FOLDER = re.compile(r'"([^"\s$`]*)"/')
-_OF_NAME = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_OF_NAME = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
 _SOURCE = re.compile(
     r"(?:^|[;&|({]|\b(?:then|do|else|if)\b)\s*(?:source|\.)\s+[\"']?([^\s\"';&|)]+)"
 )
@@ -93,14 +97,15 @@ def _python_inside(text: str) -> Parsed:
 
 def _known(line: str, given: dict[str, str]) -> str:
     """Return a line with what is known of its names; add what it gives names itself."""
-    for name, value in _GIVEN.findall(_with_values(line, given)):
+    for *names, value in _GIVEN.findall(_with_values(line, given)):
+        name = "".join(names)
         before = given.get(name) if name == _SEARCH else None
         given[name] = f"{before}:{value}" if before else value
     return _with_values(line, given)
 
 
 def _with_values(line: str, given: dict[str, str]) -> str:
-    said = _OF_NAME.sub(lambda found: given.get(found[1] or found[2], found[0]), line)
+    said = _OF_NAME.sub(lambda found: given.get(found[1] or found[2] or found[3], found[0]), line)
     whole = _substituted(said)
     return whole if said == line else _QUOTED_FOLDER.sub(r"\1/", whole)
 

@@ -75,6 +75,18 @@ def test_a_run_that_failed_since_is_said(made: Made) -> None:
     assert found[0] == "its last run failed"
 
 
+def test_a_manifest_that_is_older_than_the_last_run_is_what_is_to_be_made_anew(made: Made) -> None:
+    made.write("use.sh", made.read("use.sh") + "# other\n")
+    assert made.run("use")["outcome"] == "passed"
+    found = [one for one in made.project().not_as_recorded() if one.path == "use.sh"]
+    assert [(one.text, one.action) for one in found] == [
+        (
+            "use.sh is what its last passed run ran, and not as listed",
+            "list what is here: jupyter vaibify envelope",
+        )
+    ]
+
+
 def test_a_step_without_a_record_is_said(made: Made) -> None:
     place = ".vaibify/records/workflow/use.json"
     record = made.fact(place)

@@ -40,7 +40,7 @@ def test_g08_what_changed_since_the_envelope_is_not_advised_to_be_committed(
 ) -> None:
     made.write(path, made.read(path) + "\n")
     listed = f"{path} is not what MANIFEST.sha256 lists"
-    assert said(made) == [f"{listed}; git checkout HEAD -- {path}, or {ENVELOPE}"]
+    assert said(made) == [f"{listed}; {ENVELOPE}, or, to lose it: git checkout HEAD -- {path}"]
     made.commit()  # and git has no other bytes to give
     assert said(made) == [f"{listed}; {ENVELOPE}"]
     clone = made.clone(made.root.parent / "clone")

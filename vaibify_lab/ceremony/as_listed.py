@@ -52,4 +52,7 @@ def _mend(snapshot: GitSnapshot, path: str, blob: str | None) -> str:
     held = snapshot.tree.get(path)
     if held is None or held[1] == blob:
         return f"list what is here: {_WRITE}"
-    return f"git checkout HEAD -- {as_word(path)}, or list what is here: {_WRITE}"
+    back = f"git checkout HEAD -- {as_word(path)}"
+    if blob is None:
+        return f"{back}, or list what is here: {_WRITE}"
+    return f"list what is here: {_WRITE}, or, to lose it: {back}"

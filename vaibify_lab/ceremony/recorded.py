@@ -7,7 +7,7 @@ more, and are here to be asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from vaibify_lab.core.facts import FactFault, RunRecord
 from vaibify_lab.core.finding import Finding
@@ -16,6 +16,7 @@ from vaibify_lab.core.paths import shown
 from vaibify_lab.runs.opened import Opened
 
 _NOTEBOOK = ".ipynb"  # whose code may be the same when its bytes are not
+_LIST = "list what is here: jupyter vaibify envelope"
 CODE = "not-as-recorded"
 
 
@@ -38,11 +39,18 @@ def not_as_recorded(opened: Opened, workflows: Sequence[Workflow]) -> list[Findi
     ]
     manifest = opened.manifest() if any(record for _, record in runs) else None
     listed = manifest.hashes() if manifest is not None else {}
-    return [found for step, record in runs for found in _of_step(step, record, listed)]
+
+    def stands(path: str) -> str | None:
+        return opened.cache.observe({path: None})[path].sha256
+
+    return [found for step, record in runs for found in _of_step(step, record, listed, stands)]
 
 
 def _of_step(
-    step: Step, record: RunRecord | FactFault | None, listed: Mapping[str, str]
+    step: Step,
+    record: RunRecord | FactFault | None,
+    listed: Mapping[str, str],
+    stands: Callable[[str], str | None],
 ) -> Iterator[Finding]:
     action = step.how_to_run
     if not isinstance(record, RunRecord):
@@ -60,5 +68,9 @@ def _of_step(
         for path, sha256 in files.items():
             is_saved_again = verb == "ran" and path.endswith(_NOTEBOOK)
             if listed.get(path, sha256) != sha256 and not is_saved_again:
-                text = f"{shown(path)} is not what its last passed run {verb}"
-                yield Finding("error", CODE, text, step.slug, path, action)
+                if stands(path) == sha256:
+                    text = f"{shown(path)} is what its last passed run {verb}, and not as listed"
+                    yield Finding("error", CODE, text, step.slug, path, _LIST)
+                else:
+                    text = f"{shown(path)} is not what its last passed run {verb}"
+                    yield Finding("error", CODE, text, step.slug, path, action)

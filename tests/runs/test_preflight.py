@@ -320,6 +320,14 @@ def test_an_input_folder_that_holds_lfs_pointers(root: Path) -> None:
     assert [str(one) for one in look(root, [step])] == [text.format(" and 2 more like it")]
 
 
+def test_code_that_is_an_lfs_pointer(root: Path) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 8\n"
+    write(root, {"scripts/fit.py": "import lib\n", "scripts/lib.py": pointer})
+    found = [one for one in lines(look(root)) if one[0] == "error"]
+    text = "step 'fit': code 'scripts/lib.py' is a git LFS pointer: its content was not fetched"
+    assert found == [("error", "code-lfs", f"{text}; git lfs pull")]
+
+
 def test_a_pointer_that_a_planned_step_makes_anew_keeps_nothing_from_running(root: Path) -> None:
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 8\n"
     write(root, {"results/fit.json": pointer})

@@ -24,6 +24,7 @@ def file_findings(inspection: Inspection, step: Step, planned: frozenset[str]) -
     yield from found
     if not found:
         yield from _scripts(inspection, step)
+    yield from _code_pointers(inspection, step)
     for path in step.inputs:
         yield from _input(inspection, step, path, planned)
     for path in step.outputs:
@@ -137,6 +138,13 @@ def _contents(inspection: Inspection, step: Step, folder: str) -> Iterator[Findi
         text = f"input {folder!r} holds {fault.where}, which {fault.text}"
         action = fault.action or "put the file itself in its place"
         yield Finding("error", "input-unusable", text, step.slug, fault.where, action)
+
+
+def _code_pointers(inspection: Inspection, step: Step) -> Iterator[Finding]:
+    """Yield the code of which only a pointer is here."""
+    for path in pointers_among(inspection.tree, inspection.code[step.slug].files):
+        text = f"code {shown(path)!r} {_POINTER}"
+        yield Finding("error", "code-lfs", text, step.slug, path, "git lfs pull")
 
 
 def _pointers(inspection: Inspection, step: Step, path: str) -> Iterator[Finding]:

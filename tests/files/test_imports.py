@@ -476,6 +476,19 @@ def test_notebook(tree: Tree) -> None:
     assert problem.startswith("nb/a.ipynb: does not parse as Python, line 10 (invalid syntax)")
 
 
+def test_a_module_that_a_cell_writes_is_not_missing(tree: Tree) -> None:
+    text = notebook("%%writefile helper.py\nimport deeper\nVALUE = 1", "import helper, gone")
+    put(tree, **{"a.ipynb": text, "deeper.py": ""})
+    found = reachable_code(tree, ["a.ipynb"], "")
+    assert found.files == ("a.ipynb", "deeper.py")
+    assert [one[0] for one in found.missing_modules] == ["gone"]
+
+
+def test_a_folder_that_python_runs(tree: Tree) -> None:
+    put(tree, **{"app/__main__.py": "import beside\n", "app/beside.py": "", "beside.py": ""})
+    assert reachable_code(tree, ["app"], "").files == ("app/__main__.py", "app/beside.py")
+
+
 def test_n05_a_notebook_of_format_3_has_its_cells_on_sheets(tree: Tree) -> None:
     cells = [
         {"cell_type": "code", "input": ["import helper\n", "x = 1"], "language": "python"},

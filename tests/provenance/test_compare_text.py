@@ -320,6 +320,14 @@ def test_json(stored: object, fresh: object, verdict: str) -> None:
     assert compare_json(stored, fresh, RULES).verdict == verdict
 
 
+def test_numbers_too_small_for_a_double_are_not_all_one_value() -> None:
+    def verdict(one: bytes, other: bytes) -> str:
+        return compare_json_text(one, other, RULES).verdict
+
+    assert verdict(b'{"p": 1e-400}', b'{"p": 2e-500}') == "different"
+    assert verdict(b'{"p": 1e-400, "q": 0}', b'{"q": 0e-999, "p": 1e-400}') == "printed-otherwise"
+
+
 def test_json_documents() -> None:
     def both(one: str, other: str) -> str:
         return compare_json_text(one.encode(), other.encode(), RULES).verdict

@@ -59,6 +59,8 @@ class Walk:
             self._follow(*self._pending.pop())
 
     def _queue(self, path: str) -> None:
+        if not looks_like_code(path):  # ``python app`` runs app/__main__.py
+            path = next(iter(self._main(path)), path)
         if path not in self._queued:
             self._queued.add(path)
             roots = dict.fromkeys((posixpath.dirname(path), self._directory, *CUSTOMARY))
@@ -113,8 +115,10 @@ class Walk:
             for one in parsed.imports:
                 found = self._imported(one, path, roots)
                 pending += found
-                if not (found or one.level or one.optional or is_standard(one.module)):
-                    reached.missing.setdefault((one.module.partition(".")[0], path), one.line)
+                top = one.module.partition(".")[0]
+                excused = one.level or one.optional or top in parsed.writes
+                if not (found or excused or is_standard(one.module)):
+                    reached.missing.setdefault((top, path), one.line)
             reached.search.update(dict.fromkeys(self._folders(parsed.search, path)))
             self._run_by(parsed, path)
         return reached

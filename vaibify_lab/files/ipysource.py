@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from vaibify_lab.files.parsed import Import, Parsed, Sourced
 from vaibify_lab.files.pysource import parse_python
@@ -12,6 +13,7 @@ from vaibify_lab.files.shellsource import parse_julia, parse_r, parse_shell
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "vaibify"})
 _SHELL_CELLS = frozenset({"bash", "sh", "script", "system", "sx", "!"})
 _OTHERS = {**dict.fromkeys(_SHELL_CELLS, parse_shell), "R": parse_r, "julia": parse_julia}
+_WRITES_MODULE = re.compile(r"%%(?:writefile|file)\s+(?:-a\s+)?(?:\./)?(\w+)\.py\s*$")
 _LANGUAGE = re.compile(r"%%vaibify\s[^\n]*?\s--language[=\s]\s*[\"']?(\w+)")
 _CELL_MAGIC = re.compile(r"\s*%%(!|\w+)[^\n]*\n?")
 _LINE_MAGIC = re.compile(
@@ -26,6 +28,8 @@ def parse_cell(text: str, first_line: int = 1) -> Parsed:
     magic = _CELL_MAGIC.match(text)
     if magic:
         name, body = magic[1], text[magic.end() :]
+        if written := _WRITES_MODULE.match(magic[0].lstrip()):
+            return replace(parse_python(body), problem="", writes=(written[1],))
         said = _LANGUAGE.match(magic[0].lstrip())
         name = said[1] if said and said[1] != "python" else name
         if name in _PYTHON_CELLS:

@@ -44,6 +44,8 @@ class Parsed:
         ``__all__`` where it is constant: what a star import may import as submodules.
     search : tuple of str
         Constant folders that are put on ``sys.path``.
+    writes : tuple of str
+        Modules that it writes before it may import them (``%%writefile``).
     search_below : tuple of str
         Constant folders on the path of whatever it starts (``PYTHONPATH``).
     sourced : tuple of Sourced
@@ -63,6 +65,7 @@ class Parsed:
     folders: tuple[str, ...] = ()
     problem: str = ""
     search_below: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
 
     def joined(self, other: Parsed) -> Parsed:
         """Return both together; of two problems the first is told."""
@@ -75,4 +78,5 @@ class Parsed:
             self.folders + other.folders,
             self.problem or other.problem,
             self.search_below + other.search_below,
+            self.writes + other.writes,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from vaibify_lab.provenance.compare.verdict import Comparison
 from vaibify_lab.provenance.compare.weighing import Weighing
 
 _LONGEST_PATH = 200
+_SMALL = re.compile(rb"(\d[\d.]{0,60})[eE]-\d{3,9}")
 
 
 def compare_json(stored: Any, fresh: Any, rules: Rules) -> Comparison:
@@ -58,9 +60,18 @@ def compare_json_text(stored: bytes, fresh: bytes, rules: Rules) -> Comparison:
     except InvalidFile:  # not JSON, or made to hurt: then it is text
         return compare_text(*decoded(stored, fresh), rules)
     found = compare_json(mine, yours, rules)
+    if found.verdict == "identical" and _too_small(stored) != _too_small(fresh):
+        return Comparison("different", "numbers too small for a double differ", "$")
     if found.verdict == "identical":
         return Comparison("printed-otherwise", "the same values, written otherwise", "$")
     return found
+
+
+def _too_small(text: bytes) -> list[bytes]:
+    """Return the numbers that a double would hold as 0, sorted: keys may stand in any order."""
+    return sorted(
+        one[0] for one in _SMALL.finditer(text) if one[1].strip(b"0.") and not float(one[0])
+    )
 
 
 def _value(weighing: Weighing, one: Any, other: Any, where: str) -> Iterator[tuple[Any, Any, str]]:

@@ -83,6 +83,8 @@ def _script(inspection: Inspection, step: Step, path: str) -> Iterator[Finding]:
     place = inspection.place(path)
     if place.kind == "file" or (place.kind == "missing" and inspection.producers.of([path])):
         return
+    if place.kind == "folder" and inspection.place(f"{path}/__main__.py").kind == "file":
+        return  # which Python runs
     if place.kind != "missing":
         text = f"script {path!r} {place.text or 'is a folder'}"
         action = "put a regular file in its place"

@@ -163,6 +163,28 @@ def test_a_file_that_only_pytest_finds_is_part_of_the_tests(
     made.project().envelope("manifest")
 
 
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("diff w/o.txt tests/expected.txt", "tests/expected.txt"),
+        ("cd tests && cmp ../w/o.txt expected.txt", "tests/expected.txt"),
+        ("grep -qf tests/expected.txt w/o.txt | tee tests/log.txt > tests/more.txt", None),
+    ],
+)
+def test_what_a_test_command_compares_with_is_part_of_the_tests(
+    tmp_path: Path, command: str, path: str | None
+) -> None:
+    files = {**FILES, "tests/expected.txt": "1\n", "tests/log.txt": "", "tests/more.txt": ""}
+    made = Made.new(tmp_path / "p", with_tests(command), files)
+    run_here(made, tier="plain")
+    made.write("tests/log.txt", "another\n")  # which it writes itself
+    made.write("tests/more.txt", "another\n")
+    if path is not None:
+        assert state(made)[0] == "passed"
+        made.write(path, "2\n")
+    assert state(made)[:2] == (("untested", path) if path else ("passed", None))
+
+
 def test_a_file_that_changed_while_the_tests_ran_vouches_for_nothing(tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     late = f"def test_it():\n    open({str(begun)!r}, 'w')\n    time.sleep(1)\n"

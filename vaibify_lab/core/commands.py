@@ -33,6 +33,10 @@ _CODE = (
 )
 _PIECE = re.compile(r"[^\s'\"`();<>|&,=]+")
 _READ_NO_FOLDER = frozenset({"mkdir", "rm", "rmdir", "touch", "test", "[", "[[", "echo", "printf"})
+_READ_ALL = frozenset(
+    {"diff", "cmp", "comm", "grep", "egrep", "fgrep", "cat", "jq", "head", "tail", "wc", "paste"}
+    | {"sha256sum", "sha512sum", "sha1sum", "md5sum", "shasum", "b2sum", "join", "sdiff", "numdiff"}
+)
 _HOLDS_TEXT = re.compile(r"['\"`]|<<")  # words inside a word may be commands too
 # What programs read where no word names another: file names, each as it may be written.
 _UNASKED = {
@@ -62,7 +66,8 @@ class Named:
     follow ``python -m`` or are imported by ``python -c`` and by a here-document. ``patterns`` stand
     for the files that fit; ``given`` are words of programs that may read a folder; ``search`` are
     folders of the repository that they put on ``PYTHONPATH``, or change to for ``python -m``;
-    ``include`` those that a compiler is given for headers.
+    ``include`` those that a compiler is given for headers; ``read`` are words of programs that do
+    nothing but read the files they are given.
     """
 
     scripts: tuple[str, ...] = ()
@@ -72,6 +77,7 @@ class Named:
     given: tuple[str, ...] = ()
     search: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
 
 
 def named_by(commands: Iterable[str], directory: str) -> Named:
@@ -80,7 +86,7 @@ def named_by(commands: Iterable[str], directory: str) -> Named:
     for command in commands:
         reading.command(command)
     kinds = (reading.scripts, reading.modules, reading.mentioned, reading.patterns, reading.given)
-    return Named(*map(tuple, (*kinds, reading.search, reading.include)))
+    return Named(*map(tuple, (*kinds, reading.search, reading.include, reading.read)))
 
 
 def looks_like_code(path: str) -> bool:
@@ -121,6 +127,7 @@ class _Reading:
     given: dict[str, None] = field(default_factory=dict)
     search: dict[str, None] = field(default_factory=dict)
     include: dict[str, None] = field(default_factory=dict)
+    read: dict[str, None] = field(default_factory=dict)
     made: dict[str, None] = field(default_factory=dict)
 
     def command(self, text: str) -> None:
@@ -141,6 +148,9 @@ class _Reading:
         """Read one simple command; return the directory that the next one starts in."""
         if part.words[:1] in (("cd",), ("pushd",)):
             return _moved(part.words[1:], here)
+        if part.words and part.words[0] in _READ_ALL:
+            read = (_repository_path(word, here) for word in part.words[1:])
+            self.read.update(dict.fromkeys(filter(None, read)))
         written = (_repository_path(word, here) for word in part.targets)
         self.made.update(dict.fromkeys(filter(None, written)))
         self._mention((*part.words, *part.targets, *_unasked(part.words)), here)

@@ -240,10 +240,10 @@ class _Scouting:
         return found
 
     def _named_files(self, commands: Iterable[str], step: Step) -> Iterator[str]:
-        """Yield the files that test commands name whatever they hold, such as one to compare."""
+        """Yield the files that test commands surely read, such as one to compare with."""
         known = {*step.outputs, *step.inputs, *step.test_inputs}
         for command in commands:
-            for path in self._moment.named((command,), step.directory).mentioned:
+            for path in self._moment.named((command,), step.directory).read:
                 if path not in known and not looks_like_code(path) and self._moment.is_file(path):
                     yield path
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.apps.front import vaibify
 from tests.kit import CHAIN, CHAIN_FILES, DIAMOND, DIAMOND_FILES, Made, git
 
 GREEN = ("current", "passed", False, True)
@@ -320,6 +321,30 @@ def test_both_branches_of_a_merge_reran_a_step(chain: Made) -> None:
     kept = list((chain.root / ".vaibify/local/replaced").glob("*make.json"))
     assert [one.read_text() for one in kept] == [conflicted]
     assert chain.states()["make"][0] == "current"
+
+
+def test_what_looking_at_a_folder_leaves_there_is_nobodys(tmp_path: Path) -> None:
+    one = {
+        "sName": "One",
+        "saDataCommands": ["cat data/*.csv > out/o.txt"],
+        "saInputDataFiles": ["data/"],
+        "saDataFiles": ["out/"],
+        "bNoTests": True,
+    }
+    made = Made.new(tmp_path / "p", [one], {"data/a.csv": "1\n"})
+    made.run()
+    made.project().envelope("manifest")
+    listed = made.read("MANIFEST.sha256")
+    for folder in ("data", "out"):
+        made.write(f"{folder}/.ipynb_checkpoints/a-checkpoint.csv", "0\n")
+        made.write(f"{folder}/.DS_Store", "x")
+    assert made.states()["one"][0] == "current"
+    made.project().envelope("manifest")
+    assert made.read("MANIFEST.sha256") == listed
+    done = vaibify(made.root, "reproduce", "--skip-tier", "2", "--skip-tier", "3")
+    assert (done.code, "Confirmed: tier 1" in done.out) == (0, True), done.out
+    made.write("data/.hidden", "1\n")
+    assert made.states()["one"][0] == "stale"
 
 
 def test_a_merge_that_git_made_of_two_records_is_not_believed(chain: Made) -> None:

@@ -30,6 +30,7 @@ _KINDS: dict[EntryKind, str] = {
     "link": "is a symbolic link",
     "other": "is not a regular file",
 }
+_LEFT_BY_LOOKING = frozenset({".ipynb_checkpoints", ".DS_Store", "Thumbs.db", "desktop.ini"})
 
 
 class Tree:
@@ -134,6 +135,8 @@ class Tree:
         """Return all regular files below a directory, sorted by bytes.
 
         A ``.git`` below the top is never entered (``""`` lists the root, whose own is passed over).
+        What only looking at a folder leaves there (JupyterLab's checkpoints, a file manager's
+        notes) is nobody's.
 
         Parameters
         ----------
@@ -157,6 +160,8 @@ class Tree:
                         continue
                     for name, kind in entries(descent.enter(here)):
                         path = join(here, name)
+                        if name in _LEFT_BY_LOOKING:
+                            continue
                         if strict:
                             _require_plain(path, name, kind)
                         if kind == "file" and not _is_git(name):

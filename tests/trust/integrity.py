@@ -197,6 +197,10 @@ def declares_more(project: Project, rng: Random) -> bool | None:
 
 
 def declares_less(project: Project, rng: Random) -> bool | None:
+    steps = json.loads((project.root / "workflow.json").read_text())["listSteps"]
+    outputs = ("saDataFiles", "saPlotFiles", "saOutputFiles")
+    if not any(step.get(key) for step in steps[:-1] for key in outputs):
+        return False  # then there is no result to confirm
     return _declare(project, lambda document: document["listSteps"].pop())
 
 

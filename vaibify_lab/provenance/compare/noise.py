@@ -15,6 +15,7 @@ from vaibify_lab.provenance.compare.expressions import MONTH, joined, kind_and_h
 from vaibify_lab.provenance.compare.verdict import Comparison
 from vaibify_lab.provenance.compare.wrapped import plain
 
+_SECONDS = timedelta(seconds=2)  # of a text that tells no parts of them, and of a clock read early
 _ZONE = re.compile(r"(?:Z|UTC|GMT|([-+])(\d\d):?(\d\d))(?= \d{4}$|$)")
 _PATIENCE = timedelta(hours=14, minutes=5)  # a clock may tell any zone's time
 
@@ -162,15 +163,15 @@ class Rules:
 
     def _is_of_now(self, text: str, told: datetime) -> bool:
         """Tell whether a time with its date is of the run: to the second, in the zone it names."""
-        begin, end = self.ran or (told, told)
+        ran = self.ran or (told, told)
+        begin, end = ran[0] - _SECONDS, ran[1] + _SECONDS
         zone = _ZONE.search(text)
         if zone is None:  # that of the machine, or any other: they differ by quarters of an hour
-            past = (told - begin).total_seconds() % 900
-            return (end - begin).total_seconds() >= 900 or past <= _within(begin, end)
+            lasted = (end - begin).total_seconds()
+            return lasted >= 900 or (told - begin).total_seconds() % 900 <= lasted
         hours, minutes = int(zone[2] or 0), int(zone[3] or 0)
         offset = timedelta(hours=hours, minutes=minutes) * (-1 if zone[1] == "-" else 1)
-        second = timedelta(seconds=2)
-        return begin - second <= told - offset <= end + second
+        return begin <= told - offset <= end
 
     def _may_be_now(self, clock: str) -> bool:
         """Tell whether a time of day is of the run, in some zone: they differ by quarters."""
@@ -178,10 +179,6 @@ class Rules:
         at = (int(hours) * 3600 + int(minutes) * 60 + float(seconds)) % 900
         begin, end = (one.timestamp() for one in self.ran or ())
         return end - begin >= 900 or (at - begin) % 900 <= end - begin + 2
-
-
-def _within(begin: datetime, end: datetime) -> float:
-    return (end - begin).total_seconds() + 2
 
 
 def moment(text: str) -> datetime | None:

@@ -176,7 +176,7 @@ def test_what_left_its_session_and_its_output_is_killed_with_the_rest(bare: Lab)
     hidden = f"(setsid bash -c 'exec -a {token} sleep 600' > /dev/null 2>&1 < /dev/null &)"
     _, state = bare.launch(f"{hidden}; sleep 600")
     named = token.encode()  # not the shell, whose command line holds it as well
-    wait_for(lambda: any(processes.command(pid).startswith(named) for pid in running(token)))
+    wait_for(lambda: [one for one in running(token) if processes.command(one).startswith(named)])
     scratch = state.with_name(f"{state.name}.scratch")
     os.kill(supervisor_of(state), signal.SIGKILL)
     found = wait_for(lambda: bare.engine.find(state))

@@ -818,6 +818,7 @@ def test_changes_within_one_tick_of_a_coarse_clock_are_seen(on_mount) -> None:
         ("spaces.ipy", " " * 1_000_000 + "x"),
         ("equals.ipy", "a, " * 300_000 + "%"),
         ("subst.sh", "$(" * 120_000),
+        ("doubled.sh", "A=x\n" + "A=$A$A\n" * 60 + "export PYTHONPATH=$PYTHONPATH:b\n" * 60),
         ("quotes.sh", "source " + "'" * 200_000),
         ("words.sh", "python a.py " * 20_000),
         ("lines.sh", "./a.py\n" * 30_000),

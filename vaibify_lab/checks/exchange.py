@@ -17,7 +17,7 @@ from vaibify_lab.files.plainfile import read_plain
 _LIMIT = 16 * 2**20  # of one report
 _TESTS, _NAME, _DETAIL, _DETAILS = 100_000, 2000, 1500, 1000
 _SESSIONS = 100
-_FILES, _PATH = 10_000, 4096
+_FILES, _PATH = 50_000, 4096
 _STATUS = re.compile(rb"[0-9]{1,3}\n")
 
 
@@ -64,9 +64,12 @@ def _report(path: Path) -> Report | None:
     tests = value.get("tests") if isinstance(value, dict) else None
     if not isinstance(tests, dict) or len(tests) > _TESTS:
         return None
+    files = _files(value.get("files", []))
+    if files is None:
+        return None
     status = value.get("exit_status")
     known = isinstance(status, int) and not isinstance(status, bool) and 0 <= status < 256
-    return Report(status if known else None, _tests(tests), _files(value.get("files")))
+    return Report(status if known else None, _tests(tests), files)
 
 
 def _tests(tests: Mapping[str, Any]) -> tuple[TestResult, ...]:
@@ -81,9 +84,13 @@ def _tests(tests: Mapping[str, Any]) -> tuple[TestResult, ...]:
     return tuple(found)
 
 
-def _files(value: Any) -> tuple[str, ...]:
-    given = value[:_FILES] if isinstance(value, list) else ()
-    return tuple(one for one in given if isinstance(one, str) and len(one) <= _PATH)
+def _files(value: Any) -> tuple[str, ...] | None:
+    """Return the files; None where some would be left out, whose changes nobody would notice."""
+    if not isinstance(value, list) or len(value) > _FILES:
+        return None
+    return (
+        tuple(value) if all(isinstance(one, str) and len(one) <= _PATH for one in value) else None
+    )
 
 
 def _read(path: Path, limit: int) -> bytes | None:

@@ -50,12 +50,12 @@ class Recorder:
             name = _text(report.nodeid) or "collection"
             self.tests[name] = {"outcome": "error", "detail": self._detail(report.longrepr)}
 
-    def pytest_keyboard_interrupt(self, excinfo) -> None:  # type: ignore[no-untyped-def]
+    def pytest_keyboard_interrupt(self, excinfo: object) -> None:
         """Note that the session was left early, which ``pytest.exit`` may do with status 0."""
         self._cut_short = True
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node, error) -> None:  # type: ignore[no-untyped-def]  # xdist's
+    def pytest_testnodedown(self, node: object, error: object) -> None:
         """Take over what another process loaded."""
         self.files.update(getattr(node, "workeroutput", {}).get("vaibify_files", ()))
 
@@ -98,9 +98,12 @@ def _text(value: object) -> str:
 class Worker:
     """In another process of the same session (pytest-xdist): hands over what was loaded there."""
 
-    def pytest_sessionfinish(self, session) -> None:  # type: ignore[no-untyped-def]  # pytest's
+    def __init__(self, output: "dict[str, object]") -> None:
+        self._output = output
+
+    def pytest_sessionfinish(self) -> None:
         """Put it into what xdist sends back."""
-        session.config.workeroutput["vaibify_files"] = sorted(_loaded())
+        self._output["vaibify_files"] = sorted(_loaded())
 
 
 _RECORDER = Recorder(_PREFIX) if _PREFIX else None
@@ -111,4 +114,4 @@ def pytest_configure(config) -> None:  # type: ignore[no-untyped-def]  # pytest'
     if _RECORDER is not None:
         config.pluginmanager.register(_RECORDER, "vaibify-recorder")
     elif hasattr(config, "workeroutput"):
-        config.pluginmanager.register(Worker(), "vaibify-worker")
+        config.pluginmanager.register(Worker(config.workeroutput), "vaibify-worker")

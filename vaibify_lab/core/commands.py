@@ -51,7 +51,7 @@ RULES = frozenset(posixpath.basename(one) for names in _UNASKED.values() for one
 _HERE = re.compile(r"^(?:\$PWD|\$\{PWD\}|\$\(pwd\)|`pwd`)/")
 _SEARCH = re.compile(r"PYTHONPATH\+?=")
 _INCLUDES = frozenset({"-I", "-iquote", "-isystem"})
-_FOLDER, _ANY = re.compile(r"-(?:I|iquote|isystem)(.+)"), re.compile(r"(.+)")
+_FOLDER = re.compile(r"-(?:I|iquote|isystem)(.+)")
 _NAMES_ANOTHER = re.compile(r"-[A-Za-z]*f$|--(?:file|makefile|snakefile|justfile|sconstruct)\b")
 _NOT_LITERAL = re.compile(r"[$`*?\[\]{}\x00]")
 _NOT_KNOWN = re.compile(r"[$`{}\x00]")
@@ -65,9 +65,8 @@ class Named:
     exist); ``mentioned`` is every word that could be a path inside the repository; ``modules``
     follow ``python -m`` or are imported by ``python -c`` and by a here-document. ``patterns`` stand
     for the files that fit; ``given`` are words of programs that may read a folder; ``search`` are
-    folders of the repository that they put on ``PYTHONPATH``, or change to for ``python -m``;
-    ``include`` those that a compiler is given for headers; ``read`` are words of programs that do
-    nothing but read the files they are given.
+    folders in which they have a program look for code: by ``PYTHONPATH``, by ``-I``, or where
+    ``python -m`` starts; ``read`` are words of programs that do nothing but read their files.
     """
 
     scripts: tuple[str, ...] = ()
@@ -76,7 +75,6 @@ class Named:
     patterns: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
     search: tuple[str, ...] = ()
-    include: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
 
 
@@ -86,7 +84,7 @@ def named_by(commands: Iterable[str], directory: str) -> Named:
     for command in commands:
         reading.command(command)
     kinds = (reading.scripts, reading.modules, reading.mentioned, reading.patterns, reading.given)
-    return Named(*map(tuple, (*kinds, reading.search, reading.include, reading.read)))
+    return Named(*map(tuple, (*kinds, reading.search, reading.read)))
 
 
 def looks_like_code(path: str) -> bool:
@@ -126,7 +124,6 @@ class _Reading:
     patterns: dict[str, None] = field(default_factory=dict)
     given: dict[str, None] = field(default_factory=dict)
     search: dict[str, None] = field(default_factory=dict)
-    include: dict[str, None] = field(default_factory=dict)
     read: dict[str, None] = field(default_factory=dict)
     made: dict[str, None] = field(default_factory=dict)
 
@@ -148,39 +145,40 @@ class _Reading:
         """Read one simple command; return the directory that the next one starts in."""
         if part.words[:1] in (("cd",), ("pushd",)):
             return _moved(part.words[1:], here)
-        if part.words and part.words[0] in _READ_ALL:
-            read = (_repository_path(word, here) for word in part.words[1:])
-            self.read.update(dict.fromkeys(filter(None, read)))
-        written = (_repository_path(word, here) for word in part.targets)
-        self.made.update(dict.fromkeys(filter(None, written)))
         self._mention((*part.words, *part.targets, *_unasked(part.words)), here)
+        _add(self.made, part.targets, here)
         for before, word in zip(("", *part.words), part.words, strict=False):
-            made = _repository_path(word, here) if before == "-o" else None
-            self.made.update({made: None} if made else {})
-            folder = _FOLDER.match(word) if before not in _INCLUDES else _ANY.match(word)
-            if folder and (path := _repository_path(folder[1], here)):
-                self.include[path] = None
-            if _SEARCH.match(word):
-                self.search.update(dict.fromkeys(search_path(word.partition("=")[2], here)))
+            self._told_by_option(before, word, here)
+        if part.words and part.words[0] in _READ_ALL:
+            _add(self.read, part.words[1:], here)
         if part.words and part.words[0] not in _READ_NO_FOLDER:
-            patterns = (_repository_path(word, here, _NOT_KNOWN) for word in part.patterns)
-            self.patterns.update(dict.fromkeys(filter(None, patterns)))
-            given = (_repository_path(word, here) for word in part.words[1:])
-            self.given.update(dict.fromkeys(filter(None, given)))
-        tests = (_repository_path(word, here) for word in test_files_of(part.words))
-        self.scripts.update(dict.fromkeys(filter(None, tests)))
+            _add(self.patterns, part.patterns, here, _NOT_KNOWN)
+            _add(self.given, part.words[1:], here)
+        _add(self.scripts, test_files_of(part.words), here)
         program = program_of(part.words)
         if program is not None:
             self._program(program, here, text)
         return None if part.words[:1] == ("popd",) else here
 
+    def _told_by_option(self, before: str, word: str, here: str | None) -> None:
+        """Read what an option, or a variable, says of where code lies or is made."""
+        if before == "-o":
+            _add(self.made, (word,), here)
+        elif before in _INCLUDES:
+            _add(self.search, (word,), here)
+        elif folder := _FOLDER.match(word):
+            _add(self.search, (folder[1],), here)
+        elif _SEARCH.match(word):
+            self.search.update(dict.fromkeys(search_path(word.partition("=")[2], here)))
+
     def _program(self, program: Program, here: str | None, text: str) -> None:
+        if program.kind in ("module", "python", "stdin") and here and here != self.directory:
+            self.search[here] = None  # Python looks where it is started
         if program.kind == "file":
             path = _repository_path(program.text, here)
             self.scripts.update({path: None} if path and path not in self.made else {})
         elif program.kind == "module" and program.text:
             self.modules[program.text] = None
-            self.search.update({here: None} if here and here != self.directory else {})
         elif program.kind == "shell":
             inner = dataclasses.replace(self, directory=here or "")
             inner.command(program.text)
@@ -188,7 +186,6 @@ class _Reading:
             given = program.kind == "python"
             for code in [program.text] if given else shell.split_here_documents(text)[1]:
                 self.modules.update(dict.fromkeys(_imported(code)))
-            self.search.update({here: None} if here and here != self.directory else {})
 
     def _mention(self, words: Iterable[str], here: str | None) -> None:
         for word in words:
@@ -197,6 +194,17 @@ class _Reading:
                 path = _repository_path(piece, here)
                 if path:
                     self.mentioned[path] = None
+
+
+def _add(
+    found: dict[str, None],
+    words: Iterable[str],
+    here: str | None,
+    unknown: re.Pattern[str] = _NOT_LITERAL,
+) -> None:
+    """Add the repository paths that words mean."""
+    paths = (_repository_path(word, here, unknown) for word in words)
+    found.update(dict.fromkeys(filter(None, paths)))
 
 
 def _unasked(words: tuple[str, ...]) -> Iterator[str]:

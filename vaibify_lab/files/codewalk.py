@@ -36,7 +36,6 @@ class Walk:
         self._directory = directory
         self._queued: set[str] = set()
         self._search: dict[str, None] = {}
-        self._include: dict[str, None] = dict.fromkeys(_HEADERS)
         self._pending: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
         self.files: set[str] = set()
         self.missing: dict[tuple[str, str], int] = {}
@@ -47,9 +46,8 @@ class Walk:
     ) -> None:
         """Follow everything; what scripts run in their turn is added on the way.
 
-        ``search`` are folders that ``PYTHONPATH`` names for all of it, and those of headers.
+        ``search`` are folders in which all of it has a program look (see `Named`).
         """
-        self._include.update(dict.fromkeys(search))
         self._search.update(dict.fromkeys(search))
         for path in scripts:
             self._queue(path)
@@ -159,13 +157,12 @@ class Walk:
         bases = dict.fromkeys((self._directory, here, ""))
         bases.update(dict.fromkeys(self._folders(parsed.folders, path)))
         included = path.lower().endswith((*COMPILED, ".pl", ".pm"))
-        headers = self._include if included else {}
+        headers = (*self._search, *_HEADERS) if included else ()
         for one in parsed.sourced:
             self._source(one, path, (*bases, *headers))
         for base in bases if parsed.commands else ():
             named = self._moment.named(parsed.commands, base)
             self._search.update(dict.fromkeys(named.search))
-            self._include.update(dict.fromkeys(named.include))
             mentioned = filter(looks_like_code, named.mentioned)
             for script in (*named.scripts, *mentioned):
                 for file in self._finder.file(script):

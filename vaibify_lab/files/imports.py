@@ -171,7 +171,7 @@ class Moment:
         modules : sequence of str
             What follows ``python -m``.
         search : sequence of str
-            Folders that ``PYTHONPATH`` names, as repository paths.
+            Folders in which a program is told to look for code, as repository paths.
         """
         asked = (tuple(scripts), directory, tuple(modules), tuple(search))
         all_kept = self._scanner.kept

@@ -26,6 +26,7 @@ _GIVEN = re.compile(
     r"""["']?([^\s"';&|()]*)"""
 )
 _SEARCH = "PYTHONPATH"
+_LONGEST_VALUE = 1000  # a name that holds itself twice grows with every line
 _QUOTED_FOLDER = re.compile(r'"([^"\s$`]*)"/')
 _OF_NAME = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
 _SOURCE = re.compile(
@@ -99,8 +100,10 @@ def _known(line: str, given: dict[str, str]) -> str:
     """Return a line with what is known of its names; add what it gives names itself."""
     for *names, value in _GIVEN.findall(_with_values(line, given)):
         name = "".join(names)
-        before = given.get(name) if name == _SEARCH else None
-        given[name] = f"{before}:{value}" if before else value
+        if name == _SEARCH:  # whatever it was at any time
+            pieces = dict.fromkeys((*given.get(name, "").split(":"), *value.split(":")))
+            value = ":".join(filter(None, pieces))
+        given[name] = value if len(value) <= _LONGEST_VALUE else "@"
     return _with_values(line, given)
 
 

@@ -66,9 +66,17 @@ class Observer:
             machine=machine_id(),
         )
 
-    def consumed_paths(self, step: Step) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the files that a step would consume now: inputs, then code."""
-        return self.expand(step.inputs), self.scout.code_of(step).files
+    def consumed_paths(
+        self, step: Step, previous: RunRecord | None
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the files that a step would consume now: inputs, then code.
+
+        Without the code that its last passed run made itself.
+        """
+        passed = previous.passed if previous is not None else None
+        own = passed.own_code if passed is not None else {}
+        code = self.scout.code_of(step).files
+        return self.expand(step.inputs), tuple(path for path in code if path not in own)
 
     def step_world(
         self, workflow: Workflow, step: Step, project: ProjectFile, record: RunRecord

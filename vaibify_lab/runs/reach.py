@@ -82,7 +82,7 @@ class Reach:
     notebooks: Mapping[str, str] = field(default_factory=dict)
 
 
-def without(scan: CodeScan, own: Mapping[str, str]) -> CodeScan:
+def _without(scan: CodeScan, own: Mapping[str, str]) -> CodeScan:
     """Return a scan without the files that the step makes itself."""
     if not own:
         return scan
@@ -126,7 +126,7 @@ class Scout:
             moment.look_ahead()
             look = _Scouting(moment, self._tree, self._own)
             code = {
-                step.slug: without(look.code_of(step), own.get(step.slug, {}))
+                step.slug: _without(look.code_of(step), own.get(step.slug, {}))
                 for step in workflow.steps
             }
             tests = {
@@ -168,7 +168,7 @@ class _Scouting:
         declared = step.declared_scripts  # in place of words that may be code
         found = self._scripts(named) if declared is None else (*named.scripts, *declared)
         scripts = tuple(dict.fromkeys((*found, *filter(None, [step.notebook]))))
-        search = (*named.search, *named.include, *_search_of(step))
+        search = (*named.search, *_search_of(step))
         scan = self._moment.scan(scripts, step.directory, named.modules, search)
         kept = self._own.get(step.slug)
         if kept is None or kept[0] is not step or kept[1] is not scan:

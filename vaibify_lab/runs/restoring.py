@@ -66,7 +66,7 @@ class Restoring:
     def _consumed(self) -> Consumption | None:
         """Stamp, then hash, inputs and code; None when one is not there, which a run will say."""
         observer = self.context.observer
-        inputs, code = observer.consumed_paths(self.step)
+        inputs, code = observer.consumed_paths(self.step, self.previous)
         before = stamps(self.context.tree, (*inputs, *code))
         states = observer.cache.observe(before)
         hashes = {path: state.sha256 or "" for path, state in states.items()}

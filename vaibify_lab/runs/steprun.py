@@ -121,9 +121,7 @@ class StepRun:
     def _consumed(self) -> Consumption:
         """Stamp, then hash, inputs and code; refuse when one is missing or not plain."""
         context, observer = self.context, self.context.observer
-        inputs, code = observer.consumed_paths(self.step)
-        last = self.previous.passed if self.previous is not None else None
-        code = tuple(path for path in code if last is None or path not in last.own_code)
+        inputs, code = observer.consumed_paths(self.step, self.previous)
         before = stamps(context.tree, (*inputs, *code))
         states = observer.cache.observe(before)
         for role, paths in (("input", inputs), ("code", code)):

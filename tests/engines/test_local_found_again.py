@@ -156,6 +156,24 @@ def test_another_process_of_the_same_number_is_not_taken_for_the_supervisor(
     assert wait_for(handle.poll).lost
 
 
+def test_the_supervisor_is_killed_before_it_could_say_that_the_step_failed(
+    bare: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handle, state = bare.launch("for i in 1 2 3 4 5 6 7 8; do sleep 600 & done; wait")
+    supervisor = supervisor_of(state)
+    wait_for(lambda: len(processes.descendants(supervisor)) == 9)
+    sent: list[int] = []
+    kill = processes.send
+    monkeypatch.setattr(processes, "send", lambda *one: (sent.append(one[0]), kill(*one)))
+    change(state, start_time="1")
+    found = bare.engine.find(state)
+    assert found is not None
+    ended = found.poll()
+    assert ended is not None
+    assert (ended.lost, ended.leftover_processes, sent[0]) == (True, 10, supervisor)
+    assert wait_for(handle.poll).lost
+
+
 def test_by_another_user_s_record_nobody_is_killed(bare: Lab) -> None:
     handle, state = bare.launch("sleep 600")
     change(state, start_time="1")

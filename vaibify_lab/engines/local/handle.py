@@ -173,14 +173,15 @@ def _wait_for_end(pid: int, seconds: float) -> None:
 def _kill_all(pipes: frozenset[str], scratch: Path) -> int:
     """Kill the processes of a step that nobody watches any more; return how many there were.
 
-    They hold its output open, or have its temporary folder in their environment.
+    They hold its output open, or have its temporary folder in their environment. A supervisor
+    among them goes first, or it would record that the step failed, which it did not.
     """
     killed: set[int] = set()
     for _ in range(ROUNDS):
         left = processes.holders(pipes) | processes.with_variable(f"TMPDIR={scratch / 'tmp'}")
         left -= {os.getpid()}
         killed |= left
-        for pid in left:
+        for pid in sorted(left, key=lambda one: SCRIPT not in processes.command(one)):
             processes.send(pid, signal.SIGKILL)
         if not left:
             break

@@ -725,6 +725,27 @@ def test_folders_that_pythonpath_names(tree: Tree) -> None:
         assert [one[0] for one in scan.missing_modules] == ([] if search else ["deep"])
 
 
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("import sys\nsys.path.insert(0, 'lib')\nimport deep", IN_LIB),
+        ("import runpy\nrunpy.run_path('lib/deep.py')", IN_LIB),
+        ("from lib import deep", {"lib/deep.py"}),
+        ("import ${module}", set()),
+    ],
+)
+def test_python_that_stands_in_a_command(tree: Tree, text: str, more: set[str]) -> None:
+    """Also below a shell script, where the script is what names a module that is missing."""
+    put(tree, **{**DEEP, "a/run.sh": f"python - <<END\n{text}\nimport gone\nEND\n"})
+    with CodeScanner(tree).moment() as moment:
+        found = moment.scan((), "", (), (), ((f"{text}\nimport gone", ""),))
+        assert (set(found.files), found.problems) == (more, ())
+        missing = {("gone", "", 0)} if "$" not in text else set()  # that does not parse
+        missing |= {("deeper", "lib/deep.py", 1)} if "from lib" in text else set()
+        assert set(found.missing_modules) == missing
+        assert set(moment.scan(("a/run.sh",), "").files) == {"a/run.sh", *more}
+
+
 def test_r_and_julia(tree: Tree) -> None:
     put(
         tree,

@@ -6,11 +6,9 @@ run proves that nothing was missed).
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import posixpath
 import re
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -63,10 +61,11 @@ class Named:
 
     ``scripts`` stand where an interpreter expects its program, or pytest its tests (they must
     exist); ``mentioned`` is every word that could be a path inside the repository; ``modules``
-    follow ``python -m`` or are imported by ``python -c`` and by a here-document. ``patterns`` stand
-    for the files that fit; ``given`` are words of programs that may read a folder; ``search`` are
-    folders in which they have a program look for code: by ``PYTHONPATH``, by ``-I``, or where
-    ``python -m`` starts; ``read`` are words of programs that do nothing but read their files.
+    follow ``python -m``. ``patterns`` stand for the files that fit; ``given`` are words of programs
+    that may read a folder; ``search`` are folders in which they have a program look for code: by
+    ``PYTHONPATH``, by ``-I``, or where ``python -m`` starts; ``read`` are words of programs that do
+    nothing but read their files. ``python`` is the code that follows ``python -c`` or stands in a
+    here-document, each with the folder in which it is started.
     """
 
     scripts: tuple[str, ...] = ()
@@ -76,15 +75,24 @@ class Named:
     given: tuple[str, ...] = ()
     search: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
+    python: tuple[tuple[str, str], ...] = ()
 
 
 def named_by(commands: Iterable[str], directory: str) -> Named:
     """Read what commands name, as seen from their working directory (repository path)."""
-    reading = _Reading(directory)
+    found = _Reading(directory)
     for command in commands:
-        reading.command(command)
-    kinds = (reading.scripts, reading.modules, reading.mentioned, reading.patterns, reading.given)
-    return Named(*map(tuple, (*kinds, reading.search, reading.read)))
+        found.command(command)
+    return Named(
+        scripts=tuple(found.scripts),
+        modules=tuple(found.modules),
+        mentioned=tuple(found.mentioned),
+        patterns=tuple(found.patterns),
+        given=tuple(found.given),
+        search=tuple(found.search),
+        read=tuple(found.read),
+        python=tuple(found.python),
+    )
 
 
 def looks_like_code(path: str) -> bool:
@@ -126,6 +134,7 @@ class _Reading:
     search: dict[str, None] = field(default_factory=dict)
     read: dict[str, None] = field(default_factory=dict)
     made: dict[str, None] = field(default_factory=dict)
+    python: dict[tuple[str, str], None] = field(default_factory=dict)
 
     def command(self, text: str) -> None:
         """Read one command line, which starts in the step's directory."""
@@ -185,7 +194,7 @@ class _Reading:
         elif program.kind in ("python", "stdin"):
             given = program.kind == "python"
             for code in [program.text] if given else shell.split_here_documents(text)[1]:
-                self.modules.update(dict.fromkeys(_imported(code)))
+                self.python[code, self.directory if here is None else here] = None
 
     def _mention(self, words: Iterable[str], here: str | None) -> None:
         for word in words:
@@ -226,22 +235,6 @@ def _moved(arguments: tuple[str, ...], here: str | None) -> str | None:
     if target in ("{" + ROOT + "}", "{" + ROOT + "}/"):
         return ""
     return _repository_path(target, here)
-
-
-def _imported(code: str) -> Iterator[str]:
-    """Yield the modules that a piece of Python imports by name."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of its escapes: the step's own affair
-            nodes = list(ast.walk(ast.parse(code)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module  # and, in case they are modules, what it takes from it
-            yield from (f"{node.module}.{alias.name}" for alias in node.names if alias.name != "*")
 
 
 def _repository_path(

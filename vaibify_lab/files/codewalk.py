@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vaibify_lab.core.commands import COMPILED, looks_like_code
 from vaibify_lab.files.modules import CUSTOMARY, is_standard
 from vaibify_lab.files.parsed import Import, Parsed, Sourced
 from vaibify_lab.files.paths import escaped, join
+from vaibify_lab.files.pysource import parse_python
 
 if TYPE_CHECKING:
     from vaibify_lab.files.imports import Moment
@@ -37,12 +38,18 @@ class Walk:
         self._queued: set[str] = set()
         self._search: dict[str, None] = {}
         self._pending: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+        self._inline: dict[str, Parsed] = {}
+        self._origin: dict[str, str] = {}
         self.files: set[str] = set()
         self.missing: dict[tuple[str, str], int] = {}
         self.problems: set[str] = set()
 
     def run(
-        self, scripts: Iterable[str], modules: Iterable[str], search: Iterable[str] = ()
+        self,
+        scripts: Iterable[str],
+        modules: Iterable[str],
+        search: Iterable[str] = (),
+        python: Iterable[tuple[str, str]] = (),
     ) -> None:
         """Follow everything; what scripts run in their turn is added on the way.
 
@@ -53,6 +60,8 @@ class Walk:
             self._queue(path)
         for module in modules:
             self._queue_module(module, "")
+        for code, folder in python:
+            self._queue_code(code, folder, "")
         while self._pending:
             self._follow(*self._pending.pop())
 
@@ -62,6 +71,18 @@ class Walk:
         if path not in self._queued:
             self._queued.add(path)
             roots = dict.fromkeys((posixpath.dirname(path), self._directory, *CUSTOMARY))
+            self._pending.append(((path,), tuple(roots)))
+
+    def _queue_code(self, code: str, folder: str, origin: str) -> None:
+        """Queue Python that stands in a command, as a file that no tree can have."""
+        name = f"-c {folder}\0{code}"
+        if name not in self._queued:
+            self._queued.add(name)
+            path = join(folder, f"\0{len(self._inline)}")
+            parsed = parse_python(code)
+            self._inline[path] = replace(parsed, problem="")  # what a shell puts in need not parse
+            self._origin[path] = origin
+            roots = dict.fromkeys((folder, self._directory, *CUSTOMARY))
             self._pending.append(((path,), tuple(roots)))
 
     def _queue_module(self, module: str, origin: str) -> None:
@@ -95,9 +116,11 @@ class Walk:
                 break
             added += new
         for way in ways:
-            self.files.update(way.files)
-            for key, line in way.missing.items():
-                self.missing.setdefault(key, line)
+            self.files.update(path for path in way.files if path not in self._inline)
+            for (module, path), line in way.missing.items():
+                inline = path in self._inline
+                asked = (module, self._origin[path] if inline else path)
+                self.missing.setdefault(asked, 0 if inline else line)
 
     def _reach(self, start: tuple[str, ...], roots: tuple[str, ...]) -> _Reached:
         reached = _Reached({}, {}, {})
@@ -107,7 +130,7 @@ class Walk:
             if path in reached.files:
                 continue
             reached.files[path] = None
-            parsed = self._moment.parsed(path)
+            parsed = self._inline.get(path) or self._moment.parsed(path)
             if parsed.problem:
                 self.problems.add(f"{escaped(path)}: {parsed.problem}")
             for one in parsed.imports:
@@ -169,6 +192,8 @@ class Walk:
                     self._queue(file)
             for module in named.modules:
                 self._queue_module(module, path)
+            for code, folder in named.python:
+                self._queue_code(code, folder, path)
 
     def _source(self, one: Sourced, path: str, bases: Iterable[str]) -> None:
         if one.path.startswith(("/", "~")):

@@ -37,7 +37,8 @@ from vaibify_lab.files.trust import ChangeTimes, is_settled, stamps_in
 
 PARSE_LIMIT = 4 * 2**20
 _COMMANDS_KEPT = 2**16  # fewer than a workflow has steps would be as good as none
-_Asked = tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...]]
+_Python = tuple[tuple[str, str], ...]
+_Asked = tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...], _Python]
 _Told = tuple[
     tuple[tuple[str, Parsed], ...], tuple[tuple[str, Listing], ...], tuple[tuple[str, bool], ...]
 ]
@@ -159,6 +160,7 @@ class Moment:
         directory: str,
         modules: Sequence[str] = (),
         search: Sequence[str] = (),
+        python: Sequence[tuple[str, str]] = (),
     ) -> CodeScan:
         """Return what scripts reach; as before, where the tree answers as it did then.
 
@@ -172,8 +174,10 @@ class Moment:
             What follows ``python -m``.
         search : sequence of str
             Folders in which a program is told to look for code, as repository paths.
+        python : sequence of (code, folder)
+            Python that stands in the commands themselves, and where it is started.
         """
-        asked = (tuple(scripts), directory, tuple(modules), tuple(search))
+        asked = (tuple(scripts), directory, tuple(modules), tuple(search), tuple(python))
         all_kept = self._scanner.kept
         kept = all_kept.get(asked)
         if kept is None or not self._holds(kept):
@@ -195,10 +199,11 @@ class Moment:
         directory: str,
         modules: tuple[str, ...],
         search: tuple[str, ...],
+        python: _Python,
     ) -> _Kept:
         self._told()  # what was asked before belongs to no scan
         walk = Walk(self, directory.removesuffix("/"))
-        walk.run(scripts, modules, search)
+        walk.run(scripts, modules, search, python)
         missing = sorted((module, path, line) for (module, path), line in walk.missing.items())
         scan = CodeScan(tuple(sorted(walk.files)), tuple(missing), tuple(sorted(walk.problems)))
         return _Kept(scan, *self._told())

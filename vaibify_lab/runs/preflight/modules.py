@@ -13,6 +13,7 @@ from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import shown
 from vaibify_lab.envelope.lock import NAME
 from vaibify_lab.files.modules import is_standard
+from vaibify_lab.files.pysource import parse_python
 from vaibify_lab.runs.preflight.inspection import Inspection
 from vaibify_lab.runs.preflight.locked import MAKE_LOCK
 from vaibify_lab.runs.preflight.module_names import known_distributions
@@ -34,14 +35,18 @@ def module_findings(inspection: Inspection, step: Step) -> Iterator[Finding]:
         first.setdefault(module.partition(".")[0], said)
     for module, said in first.items():
         yield from missing_module(inspection, step, module, said)
-    for module in _run_by_tests(step):
+    for module in _run_by_tests(inspection, step):
         for found in missing_module(inspection, step, module, "a test command runs"):
             yield Finding("warning", found.code, found.text, step.slug, None, found.action)
 
 
-def _run_by_tests(step: Step) -> list[str]:
+def _run_by_tests(inspection: Inspection, step: Step) -> list[str]:
     commands = [command for suite in step.suites for command in suite.commands]
-    names = (name.partition(".")[0] for name in named_by(commands, step.directory).modules)
+    named = named_by(commands, step.directory)
+    imports = (one for code, _ in named.python for one in parse_python(code).imports)
+    inside = (one.module for one in imports if not (one.level or one.optional))
+    imported = [one for one in inside if _in_repository(inspection, one.partition(".")[0]) is None]
+    names = (name.partition(".")[0] for name in (*named.modules, *imported))
     return [name for name in dict.fromkeys(names) if not is_standard(name)]
 
 

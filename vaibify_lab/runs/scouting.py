@@ -1,0 +1,180 @@
+"""A step at one moment: the code that its commands reach, the files that decide its tests."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from vaibify_lab.core.commands import Named, looks_like_code, search_path
+from vaibify_lab.core.errors import VaibifyError
+from vaibify_lab.core.model import Step
+from vaibify_lab.files.imports import CodeScan, Moment
+from vaibify_lab.files.paths import join
+from vaibify_lab.files.tree import Tree
+
+# https://docs.pytest.org/en/stable/reference/customize.html: where pytest looks for its settings.
+_PYTEST_OWN = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml")
+_PYTEST_SHARED = {
+    "pyproject.toml": "[tool.pytest",
+    "tox.ini": "[pytest]",
+    "setup.cfg": "[tool:pytest]",
+}
+_SETTINGS = (".ini", ".toml", ".cfg")
+_FINDS_TESTS = re.compile(r"\b(?:pytest|unittest)\b")  # where no file of tests is named
+_TEST_FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
+
+# By slug: a step, what its commands reach, and of that what it does not make itself.
+Own = dict[str, tuple[Step, CodeScan, CodeScan]]
+
+
+class Scouting:
+    """One moment; a folder of tests that many steps name is listed once."""
+
+    def __init__(self, moment: Moment, tree: Tree, own: Own) -> None:
+        self._moment = moment
+        self._tree = tree
+        self._own = own
+        self._below: dict[str, list[str]] = {}
+        self._settings: dict[tuple[str, str], bool] = {}
+
+    def code_of(self, step: Step) -> CodeScan:
+        """Return what a step's commands reach, without what the step makes itself."""
+        named = self._moment.named(step.commands, step.directory)
+        declared = step.declared_scripts  # in place of words that may be code
+        found = self._scripts(named) if declared is None else (*named.scripts, *declared)
+        scripts = tuple(dict.fromkeys((*found, *filter(None, [step.notebook]))))
+        search = (*named.search, *_search_of(step))
+        scan = self._moment.scan(scripts, step.directory, named.modules, search, named.python)
+        kept = self._own.get(step.slug)
+        if kept is None or kept[0] is not step or kept[1] is not scan:
+            files = _not_made(scan.files, step)
+            own = scan if files == scan.files else dataclasses.replace(scan, files=files)
+            kept = self._own[step.slug] = (step, scan, own)
+        return kept[2]
+
+    def notebook_of(self, step: Step) -> str | None:
+        """Return the notebook that is run, unless the step reads it as a file as well."""
+        path = step.notebook
+        if path is None or step.interactive or path in (step.declared_scripts or ()):
+            return None
+        named = self._moment.named(step.commands, step.directory)
+        return None if path in named.scripts or path in named.mentioned else path
+
+    def test_files(self, step: Step, loaded: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return the test files of a step.
+
+        Those that its test commands name (for a folder, or a bare ``pytest``, the tests below),
+        conftest.py and pytest's settings above them, the repository's own modules that these
+        import, the standards, and what of ``loaded`` is there.
+        """
+        if not step.suites:
+            return ()
+        found: dict[str, None] = {}
+        others: dict[str, None] = {}
+        for suite in step.suites:
+            found.update(dict.fromkeys(self._named_tests(suite.commands, step.directory)))
+            found.update({suite.file: None} if suite.file else {})
+            others.update({suite.standards: None} if suite.standards else {})
+            others.update(dict.fromkeys(self._named_files(suite.commands, step)))
+        places = [path.rpartition("/")[0] for path in found]
+        found.update(dict.fromkeys(self._above(places, ("conftest.py",), {})))
+        if any("pytest" in command for suite in step.suites for command in suite.commands):
+            places.append(step.directory.rstrip("/"))
+            others.update(dict.fromkeys(self._above(places, _PYTEST_OWN, _PYTEST_SHARED)))
+            others.update(dict.fromkeys(self._named_settings(step)))
+        files = dict.fromkeys((*found, *self._reached_by_tests(step, tuple(found)), *others))
+        more = (path for path in loaded if path not in files)
+        files.update(dict.fromkeys(filter(self._moment.is_file, more)))
+        return _not_made(tuple(sorted(files)), step)
+
+    def _scripts(self, named: Named) -> tuple[str, ...]:
+        """Return the code files that commands name; those that must exist are kept when missing."""
+        found = dict.fromkeys(named.scripts)
+        for path in named.mentioned:
+            if path not in found and looks_like_code(path) and self._moment.is_file(path):
+                found[path] = None
+        return tuple(found)
+
+    def _named_tests(self, commands: Iterable[str], directory: str) -> list[str]:
+        found: list[str] = []
+        for command in commands:
+            named = self._moment.named((command,), directory)
+            mentioned = []
+            for path in (*named.scripts, *named.mentioned):
+                if looks_like_code(path) and self._moment.is_file(path):
+                    mentioned.append(path)
+                elif path not in (directory, "") and self._moment.finder.is_folder(path):
+                    mentioned += [one for one in self._all_below(path) if one.endswith(".py")]
+            found_there = not mentioned and _FINDS_TESTS.search(command)
+            if found_there or any(map(self._starts_unittest, mentioned)):
+                below = self._all_below(directory)
+                mentioned += [one for one in below if _TEST_FILE.search(one)]
+            found += mentioned
+        return found
+
+    def _reached_by_tests(self, step: Step, found: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the repository's code that test files, and what test commands run, reach."""
+        commands = [command for suite in step.suites for command in suite.commands]
+        named = self._moment.named(tuple(commands), step.directory)
+        if not (found or named.modules or named.python):
+            return ()
+        search = (*named.search, *_search_of(step))
+        return self._moment.scan(found, step.directory, named.modules, search, named.python).files
+
+    def _named_files(self, commands: Iterable[str], step: Step) -> Iterator[str]:
+        """Yield the files that test commands surely read, such as one to compare with."""
+        known = {*step.outputs, *step.inputs, *step.test_inputs}
+        for command in commands:
+            for path in self._moment.named((command,), step.directory).read:
+                if path not in known and not looks_like_code(path) and self._moment.is_file(path):
+                    yield path
+
+    def _starts_unittest(self, path: str) -> bool:
+        """Tell whether a script, or a makefile, finds tests; pytest says itself what it loaded."""
+        return not path.endswith(".py") and self._holds(path, "unittest")
+
+    def _named_settings(self, step: Step) -> Iterator[str]:
+        for command in (one for suite in step.suites for one in suite.commands):
+            for path in self._moment.named((command,), step.directory).mentioned:
+                if path.endswith(_SETTINGS) and self._moment.is_file(path):
+                    yield path
+
+    def _all_below(self, folder: str) -> list[str]:
+        if folder not in self._below:
+            self._below[folder] = self._tree.list_files(folder, strict=False)
+        return self._below[folder]
+
+    def _above(
+        self, folders: Iterable[str], names: Iterable[str], shared: Mapping[str, str]
+    ) -> Iterator[str]:
+        """Yield files of these names in folders and above; of ``shared`` those that hold a text."""
+        above = {"": None}
+        for folder in folders:
+            parts = folder.split("/")
+            above |= {"/".join(parts[: count + 1]): None for count in range(len(parts))}
+        for folder in above:
+            for name in (*names, *shared):
+                path = join(folder, name)
+                if self._moment.is_file(path) and self._holds(path, shared.get(name, "")):
+                    yield path
+
+    def _holds(self, path: str, text: str) -> bool:
+        asked = (path, text)
+        if asked not in self._settings:
+            try:
+                self._settings[asked] = text.encode() in self._tree.read(path)
+            except VaibifyError:  # its own state says what is wrong with it
+                self._settings[asked] = True
+        return self._settings[asked]
+
+
+def _search_of(step: Step) -> list[str]:
+    """Return the folders of the repository that the step's own ``PYTHONPATH`` names."""
+    return search_path(step.environment.get("PYTHONPATH", ""), step.directory)
+
+
+def _not_made(files: tuple[str, ...], step: Step) -> tuple[str, ...]:
+    """Return the files that are no outputs of the step: those are none of its code."""
+    made = step.made_among(files)
+    return tuple(path for path in files if path not in made) if made else files

@@ -594,6 +594,7 @@ def test_shell_scripts(tree: Tree) -> None:
         tuple(sorted([*names, "plot.R", "util.R", "x.py"])),
         (),
         ("bin/run.sh: line 14 reads gone.sh, which is not in the repository",),
+        ("bin/run.sh:7 runs a file whose name it works out",),
     )
 
 
@@ -723,6 +724,78 @@ def test_folders_that_pythonpath_names(tree: Tree) -> None:
             scan = moment.scan(["a/fit.py"], "", (), search)
         assert set(scan.files) == {"a/fit.py", *(IN_LIB if search else ())}
         assert [one[0] for one in scan.missing_modules] == ([] if search else ["deep"])
+
+
+STEPS = {"s/one.py": "", "s/two.py": "", "s/sub/three.py": "", "s/note.txt": "", "four.py": ""}
+ONE_TWO = {"s/one.py", "s/two.py"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "more"),
+    [
+        ("a/f.py", "import os\nfor n in range(2):\n    os.system(f'python s/{n}.py')", ONE_TWO),
+        ("a/f.py", "import os\nfor n in ['one']:\n    os.system(f'python s/{n}.py')", {"s/one.py"}),
+        ("a/f.py", "N = ['s/one', 's/two']\nfor n in N: exec(open(n + '.py').read())", ONE_TWO),
+        ("a/f.py", "import os\ndef f(n): os.system('python s/%s.py' % n)", ONE_TWO),
+        ("a/f.py", "import os\ndef f(n): os.system('python s/{}.py'.format(n))", ONE_TWO),
+        ("a/f.py", "import os\ndef f(n): run(os.path.join('s', n + '.py'))", ONE_TWO),
+        ("a/f.py", "from pathlib import Path\ndef f(n): run(Path('s') / f'{n}.py')", ONE_TWO),
+        ("a/f.py", "import glob\nfor f in glob.glob('s/*.py'): run(f)", ONE_TWO),
+        ("a/f.py", "from importlib import import_module as i, import_module\n"
+         "def f(n): return import_module(f's.{n}')", ONE_TWO),
+        ("a/f.py", "import importlib\ndef f(n): return importlib.import_module('s.' + n)", ONE_TWO),
+        ("a/f.py", "import subprocess, sys\nfor m in ('s.one', 's.two'):\n"
+         "    subprocess.run([sys.executable, '-m', m])", ONE_TWO),
+        ("a/f.py", "def sh(line): ...\nsh('python s/one.py --n 3')", {"s/one.py"}),
+        ("a/f.py", "def sh(line): ...\nsh(f'cd s && python {x}.py')", ONE_TWO),
+        ("a/f.sh", "for n in one two; do python s/$n.py; done", ONE_TWO),
+        ("a/f.sh", "for n in one two; do\n  python s/${n}.py > $n.txt\ndone", ONE_TWO),
+        ("a/f.sh", "for f in s/*.py; do\n  python $f\ndone", ONE_TWO),
+        ("a/f.sh", 'HERE=$(dirname "$0")\npython "$HERE/../s/$1.py"', ONE_TWO),
+        ("a/f.sh", "$PYTHON -m s.one; ${PY:-python3} -m s.two", ONE_TWO),
+        ("a/f.sh", "python s/*/three.py", {"s/sub/three.py"}),
+        ("a/f.mk", "out/%.csv: s/%.py\n\tpython $< $@\n", ONE_TWO),
+        ("a/f.mk", "ALL = $(wildcard s/*.py)\nout: $(ALL)\n\tpython $(word 1,$^)", ONE_TWO),
+        ("a/f.mk", "out:\n\t$(PYTHON) -m s.one\n", {"s/one.py"}),
+        ("a/f.R", "source(paste0('s/', name, '.py'))", ONE_TWO),
+        ("a/f.R", "source(file.path('s', name, 'three.py'))", {"s/sub/three.py"}),
+        ("a/f.smk", "rule x:\n    script: 's/{wildcards.n}.py'\n", ONE_TWO),
+    ],
+)  # fmt: skip
+def test_of_a_name_that_is_worked_out_in_part_all_that_fits_counts(
+    tree: Tree, name: str, text: str, more: set[str]
+) -> None:
+    put(tree, **{**STEPS, name: text})
+    found = reachable_code(tree, [name], "")
+    assert (set(found.files), found.computed) == ({name, *more}, ())
+
+
+RUNS, IMPORTS = "runs a file whose name it works out", "imports a module whose name it works out"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("f.py", "import importlib\ndef f(n): importlib.import_module(n)", [f"2 {IMPORTS}"]),
+        ("f.py", "x = input()\n__import__(x + '.' + x)", [f"2 {IMPORTS}"]),
+        ("f.py", "import runpy\ndef f(n): runpy.run_path(n)", [f"2 {RUNS}"]),
+        ("f.py", "x = load()\nexec(open(x).read())", [f"2 {RUNS}"]),
+        ("f.py", "x = load()\ny = open(x).read()\nexec(y)", [f"3 {RUNS}"]),
+        ("f.py", "import subprocess, sys\nsubprocess.run([sys.executable, load()])", [f"2 {RUNS}"]),
+        ("f.py", "exec('x = 1'); exec(code); import_module('a.b')", []),
+        ("f.py", "import sys, subprocess as s\nexec(open(sys.argv[1]).read())\n"
+         "s.run([sys.executable, __file__])\nimport_module(__name__)", []),
+        ("f.sh", "read x\npython $x", [f"2 {RUNS}"]),
+        ("f.sh", "python -m $(choose)\n. $x", [f"1 {RUNS.replace('file', 'module')}", f"2 {RUNS}"]),
+        ("f.sh", 'python "$@"; python $1 x; bash ${2}; . $VENV/bin/activate; eval "$(a)"', []),
+        ("f.R", "f <- readline()\nsource(f)", ["2 sources a file whose name it works out"]),
+    ],
+)  # fmt: skip
+def test_code_of_whose_name_nothing_is_known_is_told(
+    tree: Tree, name: str, text: str, said: list[str]
+) -> None:
+    put(tree, **{name: text})
+    assert reachable_code(tree, [name], "").computed == tuple(f"{name}:{one}" for one in said)
 
 
 @pytest.mark.parametrize(

@@ -20,14 +20,14 @@ FILES: dict[str, str | bytes] = {
     "dynamic.py": (
         "import importlib, sys\n"
         "sys.path.insert(0, 'lib')\n"
-        "name = 'plug_' + 'ab'[1]\n"
+        "name = b'plug_b'.decode()\n"
         "value = importlib.import_module(name).VALUE\n"
         "open('dynamic/o.txt', 'w').write(str(value))\n"
     ),
     "space.py": (
         "import importlib, sys\n"
         "sys.path.insert(0, '.')\n"
-        "value = importlib.import_module('.'.join(['plugins', 'one'])).VALUE\n"
+        "value = importlib.import_module(b'plugins.one'.decode()).VALUE\n"
         "open('space/o.txt', 'w').write(str(value))\n"
     ),
     "child.py": (
@@ -339,3 +339,30 @@ def test_sealed_plots_alone_see_the_data_and_leave_it(tmp_path: Path) -> None:
     assert sorted(found.pins.outputs) == ["d/data.txt", "p/plot.svg"]
     assert (found.sealed, found.plot_only) == (True, True)
     assert made.states()["both"][0] == "current"
+
+
+def test_code_that_reading_does_not_find_is_noted_until_a_sealed_run_or_somebody_says_what_it_is(
+    tmp_path: Path,
+) -> None:
+    one = step("One", "python dynamic.py", out="dynamic/o.txt")
+    made = Made.new(
+        tmp_path / "p", [one], {"dynamic.py": FILES["dynamic.py"], "plug_b.py": "VALUE = 5\n"}
+    )
+
+    def noted() -> list[str]:
+        (report,) = made.project().report().steps
+        return [note.text for note in report.notes if note.code == "code-computed"]
+
+    said = (
+        "dynamic.py:4 imports a module whose name it works out; that file is not followed, so a "
+        "change in it is not noticed"
+    )
+    assert run_here(made, tier="bwrap").texts("preflight") == [said]
+    assert noted() == [said]
+    found = one | {"saScripts": ["dynamic.py", "plug_b.py"]}
+    made.workflow([found])
+    ran = run_here(made, sealed=True, tier="bwrap")
+    assert (ran.steps, ran.texts("preflight"), noted()) == ({"one": "passed"}, [], [])
+    made.write("plug_b.py", "VALUE = 6\n")
+    (report,) = made.project().report().steps
+    assert report.run == "stale"

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from vaibify_lab.core import shell
+from vaibify_lab.core.holes import HOLE, is_unknown, with_holes, without_unknown_folders
 from vaibify_lab.core.interpreters import Program, program_of, test_files_of
 from vaibify_lab.core.references import ROOT
 
@@ -53,6 +54,9 @@ _FOLDER = re.compile(r"-(?:I|iquote|isystem)(.+)")
 _NAMES_ANOTHER = re.compile(r"-[A-Za-z]*f$|--(?:file|makefile|snakefile|justfile|sconstruct)\b")
 _NOT_LITERAL = re.compile(r"[$`*?\[\]{}\x00]")
 _NOT_KNOWN = re.compile(r"[$`{}\x00]")
+_NUL = re.compile(r"\x00")
+_ARGUMENT = re.compile(r"\$\{?[0-9@*]")
+_ROOT = "{" + ROOT + "}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,8 @@ class Named:
     that may read a folder; ``search`` are folders in which they have a program look for code: by
     ``PYTHONPATH``, by ``-I``, or where ``python -m`` starts; ``read`` are words of programs that do
     nothing but read their files. ``python`` is the code that follows ``python -c`` or stands in a
-    here-document, each with the folder in which it is started.
+    here-document, each with the folder in which it is started. ``fitting`` are names of code with
+    holes (see `core.holes`), ``computed`` what is said of code of whose name nothing is known.
     """
 
     scripts: tuple[str, ...] = ()
@@ -76,6 +81,8 @@ class Named:
     search: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
     python: tuple[tuple[str, str], ...] = ()
+    fitting: tuple[str, ...] = ()
+    computed: tuple[str, ...] = ()
 
 
 def named_by(commands: Iterable[str], directory: str) -> Named:
@@ -92,6 +99,8 @@ def named_by(commands: Iterable[str], directory: str) -> Named:
         search=tuple(found.search),
         read=tuple(found.read),
         python=tuple(found.python),
+        fitting=tuple(found.fitting),
+        computed=tuple(found.computed),
     )
 
 
@@ -135,6 +144,8 @@ class _Reading:
     read: dict[str, None] = field(default_factory=dict)
     made: dict[str, None] = field(default_factory=dict)
     python: dict[tuple[str, str], None] = field(default_factory=dict)
+    fitting: dict[str, None] = field(default_factory=dict)
+    computed: dict[str, None] = field(default_factory=dict)
 
     def command(self, text: str) -> None:
         """Read one command line, which starts in the step's directory."""
@@ -183,7 +194,9 @@ class _Reading:
     def _program(self, program: Program, here: str | None, text: str) -> None:
         if program.kind in ("module", "python", "stdin") and here and here != self.directory:
             self.search[here] = None  # Python looks where it is started
-        if program.kind == "file":
+        if said := _of_unknown(program):
+            self.computed[said] = None
+        elif program.kind == "file":
             path = _repository_path(program.text, here)
             self.scripts.update({path: None} if path and path not in self.made else {})
         elif program.kind == "module" and program.text:
@@ -203,6 +216,31 @@ class _Reading:
                 path = _repository_path(piece, here)
                 if path:
                     self.mentioned[path] = None
+                fitting = _fitting(piece, here)
+                if fitting:
+                    self.fitting[fitting] = None
+
+
+def _of_unknown(program: Program) -> str:
+    """Say what is started when nothing is known of its name; "" otherwise.
+
+    What a script is given as its arguments stands where it is started, and counts there.
+    """
+    text = program.text
+    if program.kind not in ("file", "module") or _ARGUMENT.search(text) or looks_like_code(text):
+        return ""
+    if not is_unknown(with_holes(text)):
+        return ""
+    return f"runs a {program.kind} whose name it works out"
+
+
+def _fitting(word: str, here: str | None) -> str | None:
+    """Return a name of code that has holes, as a repository path."""
+    root = _ROOT if word.startswith(_ROOT) else ""
+    holed = without_unknown_folders(with_holes(word.removeprefix(root)))
+    if HOLE not in holed or not looks_like_code(holed):
+        return None
+    return _repository_path(root + holed, "" if here is None else here, _NUL)
 
 
 def _add(
@@ -232,7 +270,7 @@ def _moved(arguments: tuple[str, ...], here: str | None) -> str | None:
     target = next((one for one in arguments if not one.startswith("-")), None)
     if target in (None, ".", "./"):
         return here if target else None
-    if target in ("{" + ROOT + "}", "{" + ROOT + "}/"):
+    if target in (_ROOT, f"{_ROOT}/"):
         return ""
     return _repository_path(target, here)
 
@@ -241,9 +279,8 @@ def _repository_path(
     word: str, here: str | None, unknown: re.Pattern[str] = _NOT_LITERAL
 ) -> str | None:
     """Return the repository path that a word means, or None when it can be none."""
-    root = "{" + ROOT + "}"
-    if word.startswith(root):
-        joined = word[len(root) :].lstrip("/")
+    if word.startswith(_ROOT):
+        joined = word.removeprefix(_ROOT).lstrip("/")
     elif here is None or word.startswith(("/", "~", "-")) or "://" in word:
         return None
     else:

@@ -18,7 +18,11 @@ _STARTERS = frozenset(
 )
 _RUN = frozenset({"run", "exec"})
 _AMOUNT = re.compile(r"[0-9][0-9.,:-]*[smhdkMG]?")
-_PYTHON = re.compile(r"python[0-9.]*[dt]?|pypy[0-9.]*")
+# Also by the names that scripts and makefiles give it: ``$PY``, ``${PYTHON3}``, ``$PYTHON_EXE``.
+PYTHON_NAMES = r"(?i:py|python[0-9]?)(?:_?(?i:bin|exe|cmd|executable))?"
+_PYTHON = re.compile(
+    rf"python[0-9.]*[dt]?|pypy[0-9.]*|\$(?:{PYTHON_NAMES}|\{{{PYTHON_NAMES}(?::[-=][^{{}}]*)?\}})"
+)
 
 
 Kind = Literal["file", "module", "python", "shell", "stdin", "other"]

@@ -188,6 +188,9 @@ class _Look:
             book = self.step.notebook or ""
             text = f"{shown(book)} was saved again since; what runs in it is the same"
             yield Reason("notebook-saved", text, book)
+        computed = () if passed.sealed else self.world.code_computed.get(self.step.slug, ())
+        for text in computed[:20]:  # a sealed run had nothing but what is known
+            yield Reason("code-computed", f"{text}{UNSEEN}", None, LIST_IT)
         if passed.cached_from:
             yield Reason("cached", f"cached from run {passed.cached_from}")
         for path in passed.undeclared_writes[:20]:
@@ -198,6 +201,9 @@ class _Look:
             yield Reason("unsigned", f"the sign-off is not verified by a signature: {why}")
 
 
+# Of code of whose name nothing is known before it runs, after where that is.
+UNSEEN = "; that file is not followed, so a change in it is not noticed"
+LIST_IT = "list what it may be in saScripts"
 _RUN_AGAIN = "jupyter vaibify run"
 _NO_TESTS = Reason(
     "no-tests",

@@ -36,6 +36,7 @@ class World:
     folders : mapping of declared folder (final slash) to the files below it, sorted
     folder_faults : mapping of declared folder to why it cannot be listed
     code : mapping of slug to the code files its scripts reach, sorted
+    code_computed : mapping of slug to where it runs code of whose name nothing is known, in words
     test_files : mapping of slug to the files that decide what its tests say
     notebooks : mapping of slug to a digest of what its notebook runs
         Of those alone that differ from what a run pinned.
@@ -49,6 +50,7 @@ class World:
     folders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     folder_faults: Mapping[str, str] = field(default_factory=dict)
     code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    code_computed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     test_files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notebooks: Mapping[str, str] = field(default_factory=dict)
     image: str | None = None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vaibify_lab.core.commands import COMPILED, looks_like_code
+from vaibify_lab.core.holes import HOLE
 from vaibify_lab.files.modules import CUSTOMARY, is_standard
 from vaibify_lab.files.parsed import Import, Parsed, Sourced
 from vaibify_lab.files.paths import escaped, join
@@ -43,6 +44,7 @@ class Walk:
         self.files: set[str] = set()
         self.missing: dict[tuple[str, str], int] = {}
         self.problems: set[str] = set()
+        self.computed: set[tuple[str, int, str]] = set()
 
     def run(
         self,
@@ -133,6 +135,8 @@ class Walk:
             parsed = self._inline.get(path) or self._moment.parsed(path)
             if parsed.problem:
                 self.problems.add(f"{escaped(path)}: {parsed.problem}")
+            place = self._origin.get(path, path)
+            self.computed.update((place, line, text) for line, text in parsed.computed)
             for one in parsed.imports:
                 found = self._imported(one, path, roots)
                 pending += found
@@ -181,14 +185,16 @@ class Walk:
         bases.update(dict.fromkeys(self._folders(parsed.folders, path)))
         included = path.lower().endswith((*COMPILED, ".pl", ".pm"))
         headers = (*self._search, *_HEADERS) if included else ()
+        searched = dict.fromkeys(self._folders(parsed.search, path))
         for one in parsed.sourced:
-            self._source(one, path, (*bases, *headers))
+            more = searched if HOLE in one.path else headers  # part of a module's name
+            self._source(one, path, (*bases, *more))
         for base in bases if parsed.commands else ():
             named = self._moment.named(parsed.commands, base)
             self._search.update(dict.fromkeys(named.search))
             mentioned = filter(looks_like_code, named.mentioned)
-            for script in (*named.scripts, *mentioned):
-                for file in self._finder.file(script):
+            for script in (*named.scripts, *mentioned, *named.fitting):
+                for file in self._at(script, folder=False):
                     self._queue(file)
             for module in named.modules:
                 self._queue_module(module, path)
@@ -207,7 +213,9 @@ class Walk:
             self.problems.add(f"{escaped(path)}: {text}")
 
     def _at(self, place: str, folder: bool) -> tuple[str, ...]:
-        """Return the file at a place, or the files of R in a folder."""
+        """Return the file at a place, those that fit it, or the files of R in a folder."""
+        if HOLE in place and not self._finder.file(place):
+            return self._finder.fitting(place)
         if not folder:
             return self._finder.file(place)
         listing = self._finder.listing(place)

@@ -3,8 +3,8 @@
 An import is looked for in the script's own folder and in the working directory, then (what a
 ``PYTHONPATH`` or ``sys.path`` would add is not always to be seen) in constant folders that the code
 puts on ``sys.path``, at the root and in ``src``: one file too many makes a step stale once too
-often, one too few would leave it green. What is imported under a computed name is not seen; a
-sealed run shows it.
+often, one too few would leave it green. Of a name that is worked out in part, every file counts
+that fits it; where nothing is known of it that is said, and a sealed run shows it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from vaibify_lab.files.directory import READ_LIMIT, Directory
 from vaibify_lab.files.hashing import Stamp, open_descent, stamp_of
 from vaibify_lab.files.modules import Finder, Folders, Listing
 from vaibify_lab.files.parsed import Parsed
-from vaibify_lab.files.paths import split
+from vaibify_lab.files.paths import escaped, split
 from vaibify_lab.files.refusals import reading
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.files.trust import ChangeTimes, is_settled, stamps_in
@@ -57,11 +57,14 @@ class CodeScan:
         and path. A module that a command names (``python -m``) has no importing path.
     problems : tuple of str
         Why this may not be all, each with its path.
+    computed : tuple of str
+        Where code is run of whose name nothing is known before, each with its place.
     """
 
     files: tuple[str, ...]
     missing_modules: tuple[tuple[str, str, int], ...] = ()
     problems: tuple[str, ...] = ()
+    computed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +208,9 @@ class Moment:
         walk = Walk(self, directory.removesuffix("/"))
         walk.run(scripts, modules, search, python)
         missing = sorted((module, path, line) for (module, path), line in walk.missing.items())
-        scan = CodeScan(tuple(sorted(walk.files)), tuple(missing), tuple(sorted(walk.problems)))
+        said = (f"{_place(path, line)} {text}" for path, line, text in sorted(walk.computed))
+        problems = tuple(sorted(walk.problems))
+        scan = CodeScan(tuple(sorted(walk.files)), tuple(missing), problems, tuple(said))
         return _Kept(scan, *self._told())
 
     def _told(self) -> _Told:
@@ -237,6 +242,10 @@ class Moment:
         except UnsafePath as error:
             return _of_unknown(error)
         return self._scanner.parsed(path, Directory(directory, opened), name, status)
+
+
+def _place(path: str, line: int) -> str:
+    return f"{escaped(path)}:{line}" if path else "a command"
 
 
 def _not_read(path: str, refused: OSError) -> Parsed:

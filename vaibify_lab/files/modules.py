@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from vaibify_lab.core.holes import HOLE, fits
 from vaibify_lab.files.answers import Answers
 from vaibify_lab.files.descent import Descent, EntryKind, entries
 from vaibify_lab.files.hashing import Stamp, stamp_of
@@ -106,6 +107,31 @@ class Finder:
         """Return the path when a file, or a link in its place, is there."""
         folder, _, name = path.rpartition("/")
         return (path,) if self.listing(folder).file(name) else ()
+
+    def fitting(self, path: str) -> tuple[str, ...]:
+        """Return the files that fit a path with holes; nothing hidden, unless it is named so."""
+        *folders, name = path.split("/")
+        places = [""]
+        for part in folders:
+            places = [join(one, inner) for one in places for inner in self._inside(one, part)]
+        return tuple(
+            join(one, file)
+            for one in places
+            for file in self._named(one, name)
+            if self.listing(one).file(file)
+        )
+
+    def _inside(self, folder: str, part: str) -> Iterable[str]:
+        if HOLE not in part:
+            return (part,)
+        kinds = self.listing(folder).kinds
+        return [name for name in self._named(folder, part) if kinds[name] == "folder"]
+
+    def _named(self, folder: str, part: str) -> list[str]:
+        wanted = fits(part)
+        names = sorted(self.listing(folder).kinds)
+        hidden = part.startswith(".")
+        return [one for one in names if wanted.fullmatch(one) and one.startswith(".") == hidden]
 
     def _is_folder(self, folder: str) -> bool:
         """Tell whether there is such a folder, no link to one."""

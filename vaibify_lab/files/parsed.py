@@ -25,7 +25,8 @@ class Sourced:
     """A file that is read as code (``source x.sh``, ``source("x.R")``, ``%run x.py``).
 
     ``certain`` is False where a variable stood before it, so that it may lie anywhere, or where it
-    may be none. A path with a final slash stands for the files of R in that folder.
+    may be none. A path with a final slash stands for the files of R in that folder, one with holes
+    (see `core.holes`) for all files that fit.
     """
 
     path: str
@@ -55,6 +56,8 @@ class Parsed:
         Constant folders that a shell script changes to.
     problem : str
         Why this may not be all, in words.
+    computed : tuple of (line, words)
+        Where code is run of which not even a part of the name is known, and what is done there.
     """
 
     imports: tuple[Import, ...] = ()
@@ -66,6 +69,7 @@ class Parsed:
     problem: str = ""
     search_below: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
+    computed: tuple[tuple[int, str], ...] = ()
 
     def joined(self, other: Parsed) -> Parsed:
         """Return both together; of two problems the first is told."""
@@ -79,4 +83,5 @@ class Parsed:
             self.problem or other.problem,
             self.search_below + other.search_below,
             self.writes + other.writes,
+            self.computed + other.computed,
         )

@@ -3,22 +3,27 @@
 A path is worked out from constants, names that were given one, ``__file__`` and what joins them;
 relative paths may be meant from the working directory or from the file's own folder: both are tried
 by who asks. Every text that reads as the name of a code file counts, but for documentation: one
-file too many makes a step stale once too often, one too few would leave it green.
+file too many makes a step stale once too often, one too few would leave it green. What is not known
+of a name is a hole in it (see `core.holes`).
 """
 
 from __future__ import annotations
 
 import ast
 import posixpath
+import re
 import shlex
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, product
+from typing import TypeGuard
 
-from vaibify_lab.core.commands import RULES, looks_like_code
+from vaibify_lab.core.commands import RULES, looks_like_code, simple_commands
+from vaibify_lab.core.holes import HOLE, with_holes, without_unknown_folders
+from vaibify_lab.core.interpreters import program_of
 from vaibify_lab.files.syntax import last_name
 
 _DEEPEST = 30  # of a path's expression, and of names that stand for names
-_LONGEST, _MOST = 1000, 8
+_LONGEST, _MOST = 1000, 32  # of more values none is known
 _NAMES = 3  # that stand for names, of a command
 _JOINS = frozenset({"join", "joinpath", "Path", "PurePath", "PosixPath", "PurePosixPath"})
 _KEEPS = frozenset(
@@ -30,19 +35,33 @@ _STARTS = frozenset(
     {"system", "popen", "run", "call", "check_call", "check_output", "Popen", "getoutput"}
     | {"getstatusoutput", "create_subprocess_exec", "create_subprocess_shell", "execvp"}
 )
-_OWN, _UNKNOWN = "__file__", "@"
+_OWN = "__file__"
+_ANYTHING = ast.Constant(None)
+_READS_AS_COMMAND = re.compile(
+    r"\s*(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:\w+=\S+\s+)*"
+    r"(?:python[0-9.]*|pypy3?|bash|sh|Rscript|julia|perl)\s"
+)
 
 
 def _names_in(tree: ast.AST) -> dict[str, list[ast.expr]]:
-    """Return what each name is given in assignments, wherever they stand."""
+    """Return what each name is given in assignments, in loops and as an argument, anywhere."""
     found: dict[str, list[ast.expr]] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    found.setdefault(target.id, []).append(node.value)
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
-            found.setdefault(node.target.id, []).append(node.value)
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                names = [target.id for target in targets if isinstance(target, ast.Name)]
+            case (
+                ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+                | ast.For(target=ast.Name(id=name), iter=value)
+                | ast.comprehension(target=ast.Name(id=name), iter=value)
+            ):
+                names = [name]
+            case ast.arg(arg=name):
+                names, value = [name], _ANYTHING
+            case _:
+                continue
+        for name in names:
+            found.setdefault(name, []).append(value)
     return found
 
 
@@ -64,8 +83,9 @@ class Paths:
             self._known[node] = ()  # to itself, while it is worked out
             if self._depth < _DEEPEST:
                 self._depth += 1
-                found = islice(self._worked_out(node), _MOST)
-                self._known[node] = tuple(one for one in found if _is_possible(one))
+                found = tuple(islice(self._worked_out(node), _MOST + 1))
+                possible = tuple(one for one in found if _is_possible(one))
+                self._known[node] = possible if len(found) <= _MOST else ()
                 self._depth -= 1
         return self._known[node]
 
@@ -73,7 +93,42 @@ class Paths:
         """Return what a name is given anywhere in the file, a few at most."""
         if self._given is None:
             self._given = _names_in(self._tree)
-        return self._given.get(name, [])[:_MOST]
+        return self._given.get(name, [])[: _MOST + 1]
+
+    def partly(self, node: ast.expr) -> str:
+        """Return the first path or text that an expression may stand for, with its holes."""
+        known = self.of(node)
+        if known or self._depth >= _DEEPEST:
+            return known[0] if known else HOLE
+        self._depth += 1
+        text = self._with_holes(node)
+        self._depth -= 1
+        return text if _is_possible(text) else HOLE
+
+    def _with_holes(self, node: ast.expr) -> str:
+        match node:
+            case ast.JoinedStr(values=values):
+                return "".join(map(self.partly, values))
+            case ast.FormattedValue(value=value):
+                return self.partly(value)
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                return self.partly(left) + self.partly(right)
+            case ast.BinOp(left=left, op=ast.Div(), right=right):
+                return f"{self.partly(left)}/{self.partly(right)}"
+            case ast.BinOp(left=text, op=ast.Mod()):
+                return with_holes(self.partly(text))
+            case ast.Call(func=ast.Attribute(value=text, attr="format")):
+                return with_holes(self.partly(text))
+            case ast.Call(func=ast.Attribute(value=by, attr="join"), args=[ast.List(elts=parts)]):
+                return self.partly(by).join(map(self.partly, parts))
+            case ast.Call(args=[first, *_] as given) if last_name(node.func) in _JOINS:
+                before = [node.func.value] if _is_joinpath(node.func) else []
+                return "/".join(map(self.partly, [*before, *given]))
+            case ast.Call(args=[first, *_]) if last_name(node.func) in _KEEPS:
+                return self.partly(first)
+            case ast.Call(func=ast.Attribute(value=of)) if last_name(node.func) in _KEEPS:
+                return self.partly(of)
+        return HOLE
 
     def _worked_out(self, node: ast.expr) -> Iterator[str]:
         match node:
@@ -81,9 +136,12 @@ class Paths:
                 yield text
             case ast.Name(id="__file__"):
                 yield _OWN
+            case ast.Name(id="executable") | ast.Attribute(attr="executable"):
+                yield "python"  # of sys
             case ast.Name(id=name):
-                for value in self.values_of(name):
-                    yield from self.of(value)
+                yield from self._any_of(self.values_of(name))
+            case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
+                yield from self._any_of(elements[: _MOST + 1])
             case ast.BinOp(left=left, op=ast.Div(), right=right):
                 yield from self._joined([left, right], "/")
             case ast.BinOp(left=left, op=ast.Add(), right=right):
@@ -102,6 +160,14 @@ class Paths:
             case ast.Call():
                 yield from self._of_call(node, last_name(node.func))
 
+    def _any_of(self, values: Sequence[ast.expr]) -> Iterator[str]:
+        """Yield what any of them may stand for, and a hole where of some nothing is known."""
+        found = [self.of(value) for value in values]
+        known = [text for texts in found for text in texts]
+        yield from known
+        if known and () in found:
+            yield HOLE
+
     def _of_call(self, node: ast.Call, name: str) -> Iterator[str]:
         of = node.func.value if isinstance(node.func, ast.Attribute) else None
         if name == "dirname" and node.args:
@@ -111,15 +177,22 @@ class Paths:
         elif name in _KEEPS:
             for one in filter(None, (*node.args[:1], of)):
                 yield from self.of(one)
+        elif (
+            name == "join"
+            and of
+            and node.args
+            and isinstance(parts := node.args[0], ast.List | ast.Tuple)
+        ):
+            for by in self.of(of):
+                yield from self._joined(parts.elts, by)
         elif name in _JOINS and node.args:
             before = [of] if name == "joinpath" and of is not None else []
             yield from self._joined([*before, *node.args], "/")
 
     def _joined(self, parts: Sequence[ast.expr], by: str) -> Iterator[str]:
-        """Join what is known; of several readings of a part the first is taken."""
-        texts = [text for one in parts for text in self.of(one)[:1]]
-        if len(texts) == len(parts):
-            yield posixpath.join(*texts) if by else "".join(texts)
+        """Join what is known, in every way where parts may be several."""
+        for texts in islice(product(*map(self.of, parts)), _MOST + 1):
+            yield posixpath.join(*texts) if by == "/" else by.join(texts)
 
 
 def _is_possible(path: str) -> bool:
@@ -130,17 +203,33 @@ def _above(path: str, count: int) -> str:
     return posixpath.normpath(posixpath.join(path, *[".."] * count))
 
 
-def code_named(node: ast.Constant | ast.BinOp | ast.Call, paths: Paths) -> Iterator[str]:
-    """Yield the code file that an expression names, as seen from the file that it stands in."""
-    if isinstance(node, ast.Constant):
-        found: tuple[str, ...] = (node.value,) if isinstance(node.value, str) else ()
-    elif isinstance(node, ast.Call) and last_name(node.func) not in _JOINS:
+def _is_joinpath(call: ast.expr) -> TypeGuard[ast.Attribute]:
+    return isinstance(call, ast.Attribute) and call.attr == "joinpath"
+
+
+def code_named(node: ast.expr, paths: Paths) -> Iterator[str]:
+    """Yield the code files that an expression names, as seen from the file that it stands in."""
+    if isinstance(node, ast.Call) and last_name(node.func) not in (*_JOINS, "format"):
         return  # what it is given is asked for by itself
+    if isinstance(node, ast.Constant):
+        found: Sequence[str] = [node.value] if isinstance(node.value, str) else []
     else:
-        found = paths.of(node)
+        found = paths.of(node) or [paths.partly(node)]
     for path in found:
         if ("." in path or path in RULES) and looks_like_code(path) and len(path.split()) == 1:
-            yield path
+            yield without_unknown_folders(with_holes(path))
+
+
+def command_said(node: ast.Constant | ast.JoinedStr, paths: Paths) -> Iterator[str]:
+    """Yield a text that reads as a command line that starts an interpreter, whoever is given it."""
+    for text in paths.of(node) or [paths.partly(node)]:
+        if _READS_AS_COMMAND.match(text) and _starts_code(text):
+            yield text
+
+
+def _starts_code(text: str) -> bool:
+    simple = (program_of(words) for words in simple_commands(text))
+    return any(one and (one.kind != "file" or looks_like_code(one.text)) for one in simple)
 
 
 def commands_in(node: ast.Call, paths: Paths) -> Iterator[str]:
@@ -156,33 +245,12 @@ def _commands(node: ast.expr, paths: Paths, depth: int, names: int) -> Iterator[
         for value in paths.values_of(node.id):
             yield from _commands(value, paths, depth, names - 1)
     elif isinstance(node, ast.List | ast.Tuple):
-        yield shlex.join(_word(one, paths) for one in node.elts)
-    elif isinstance(node, ast.BinOp) and depth:
+        words = (paths.of(one) or [paths.partly(one)] for one in node.elts)
+        yield from map(shlex.join, product(*words))
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and depth:
         parts = (_commands(one, paths, depth - 1, names) for one in (node.left, node.right))
-        left, right = (next(part, _UNKNOWN) for part in parts)
         as_lists = any(isinstance(one, ast.List | ast.Tuple) for one in (node.left, node.right))
-        yield f"{left} {right}" if as_lists else f"{left}{right}"
-    elif isinstance(node, ast.Constant | ast.JoinedStr | ast.Call):
-        yield _text(node, paths)
-
-
-def _text(node: ast.expr, paths: Paths) -> str:
-    """Return a text with ``@`` for what is not known of it."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.JoinedStr):
-        return "".join(_text(one, paths) for one in node.values)
-    if isinstance(node, ast.FormattedValue):
-        return _word(node.value, paths)
-    return next(iter(paths.of(node)), _UNKNOWN)
-
-
-def _word(node: ast.expr, paths: Paths) -> str:
-    """Return one word of a command; that of an interpreter's own path is its name."""
-    if last_name(node) == "executable":
-        return "python"
-    if isinstance(node, ast.Name):
-        values = paths.values_of(node.id)
-        if any(last_name(one) == "executable" for one in values):
-            return "python"
-    return _text(node, paths)
+        for left, right in product(*(list(islice(part, _MOST)) or [HOLE] for part in parts)):
+            yield f"{left} {right}" if as_lists else f"{left}{right}"
+    elif isinstance(node, ast.Constant | ast.JoinedStr | ast.Call | ast.BinOp):
+        yield from paths.of(node) or [paths.partly(node)]

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from vaibify_lab.core.commands import named_by
+from vaibify_lab.core.holes import HOLE
 from vaibify_lab.files.parsed import Import, Parsed, Sourced
-from vaibify_lab.files.pyliterals import Paths, code_named, commands_in
+from vaibify_lab.files.pyliterals import Paths, code_named, command_said, commands_in
+from vaibify_lab.files.pyrunners import IMPORTERS, modules_in, runs_unknown
 from vaibify_lab.files.syntax import last_name
 
 # Parsing holds the interpreter for up to ten seconds a megabyte, when the text is made for it.
@@ -20,7 +23,6 @@ _FAILS_AS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseE
 _CONDITIONS = frozenset({"TYPE_CHECKING", "version_info", "platform"})
 # Names that tell whether something is there, such as HAS_DASK or dask_available().
 _PRESENCE = re.compile(r"(?i)^(?:has|have)_|_(?:available|installed|check|found)$")
-_IMPORTERS = frozenset({"import_module", "__import__", "run_module"})
 _IMPORT_LINE = re.compile(rb"[ \t]*((?:import|from)[ \t][^\r\n]*)")
 
 
@@ -65,6 +67,7 @@ def _read(tree: ast.Module, offset: int) -> Parsed:
         search=tuple(reading.search),
         sourced=tuple(reading.sourced),
         commands=tuple(reading.commands),
+        computed=tuple(reading.computed),
     )
 
 
@@ -79,6 +82,8 @@ class _Reading:
     search: list[str] = field(default_factory=list)
     sourced: dict[Sourced, None] = field(default_factory=dict)
     commands: list[str] = field(default_factory=list)
+    computed: dict[tuple[int, str], None] = field(default_factory=dict)
+    within: set[int] = field(default_factory=set)
 
     def node(self, node: ast.AST, optional: bool) -> None:
         """Read one node; not what lies below it."""
@@ -87,13 +92,29 @@ class _Reading:
         elif isinstance(node, ast.Call):
             self.imports += _call(node, self.paths, self.offset, optional)
             self.search += _put_on_path(node, self.paths)
-            self.commands += commands_in(node, self.paths)
+            self._started(node, list(commands_in(node, self.paths)))
+            self._named(node, list(modules_in(node, self.paths)))
+            if said := runs_unknown(node, self.paths):
+                self.computed[node.lineno + self.offset, said] = None
         elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
             self.exported += _dunder_all(node)
             self.search += _new_path(node, self.paths)
-        if isinstance(node, ast.Constant | ast.BinOp | ast.Call):
-            for path in code_named(node, self.paths):
+        if isinstance(node, ast.Constant | ast.JoinedStr):
+            self.commands += command_said(node, self.paths)
+        if isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp | ast.Call):
+            self._named(node, list(code_named(node, self.paths)))
+
+    def _named(self, node: ast.expr, names: Iterable[str]) -> None:
+        """Note the code that an expression names; of its parts, only what is surely a name."""
+        for path in names:
+            if HOLE not in path or id(node) not in self.within:
                 self.sourced[Sourced(path, node.lineno + self.offset, certain=False)] = None
+                self.within.update(id(one) for one in ast.walk(node))
+
+    def _started(self, node: ast.Call, commands: Sequence[str]) -> None:
+        self.commands += commands
+        for said in named_by(commands, "").computed if commands else ():
+            self.computed[node.lineno + self.offset, said] = None
 
 
 def _statement(node: ast.Import | ast.ImportFrom, offset: int, optional: bool) -> Iterator[Import]:
@@ -108,7 +129,7 @@ def _statement(node: ast.Import | ast.ImportFrom, offset: int, optional: bool) -
 
 def _call(node: ast.Call, paths: Paths, offset: int, optional: bool) -> Iterator[Import]:
     """Read ``importlib.import_module("a.b")`` and ``__import__("a.b")``, also by a name's value."""
-    if last_name(node.func) not in _IMPORTERS or not node.args:
+    if last_name(node.func) not in IMPORTERS or not node.args:
         return
     for name in paths.of(node.args[0]):
         if re.fullmatch(r"\.*\w+(\.\w+)*", name):

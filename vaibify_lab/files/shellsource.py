@@ -6,14 +6,24 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from vaibify_lab.core.commands import python_in
+from vaibify_lab.core.commands import looks_like_code, named_by, python_in
+from vaibify_lab.core.holes import HOLE, is_unknown, with_holes, without_unknown_folders
+from vaibify_lab.core.interpreters import PYTHON_NAMES
 from vaibify_lab.files.parsed import Parsed, Sourced
 from vaibify_lab.files.pysource import parse_python
 
 # Reading commands costs more a byte than reading Python does.
 _SHELL_LIMIT = 256 * 1024
 
-_SUBSTITUTED = re.compile(r"\$\([^()]*\)|`[^`]*`|\$\{[^{}]*\}|\$\w+")
+_SUBSTITUTED = re.compile(r"\$\([^()]*\)|`[^`]*`|\$\{[A-Za-z_!#][^{}]*\}|\$[A-Za-z_]\w*")
+_PYTHON_NAME = re.compile(
+    rf"""["']?\$(?:{PYTHON_NAMES}\b|\({PYTHON_NAMES}\)|\{{{PYTHON_NAMES}(?::[-=][^{{}}]*)?\}})["']?"""
+)
+_LOOP = re.compile(r"\bfor\s+(\w+)\s+in\s+([^;\n]*)")
+# What a script or a rule is given: whoever starts it names that.
+_WORD_OF_RULE = re.compile(r"\$\((?:firstword|lastword|word)\s[^()]*\)")
+_ARGUMENT = re.compile(r"""["']?\$\{?[0-9@*]+\}?["']?(?=/)""")
+_WILDCARD = re.compile(r"\$\(wildcard\s+([^()]*)\)")
 _MAY_NAME_CODE = re.compile(
     r"\.[a-z]{1,7}[0-9]{0,2}\b|(?:^|[\s;&|(])\.?/|\s-[a-z]*m|\b(?:g?make|snakemake|just)\b",
     re.IGNORECASE,
@@ -37,7 +47,7 @@ _CD = re.compile(r"(?:^|[;&|({])\s*(?:cd|pushd)\s+[\"']?([^\s\"';&|)]+)")
 _QUOTED = r"""\s*\(\s*(?:file\s*=\s*)?(["'])([^"'\n]+)\1"""
 _R_SOURCE = re.compile(rf"\bsource{_QUOTED}")
 _R_JOINED = re.compile(
-    r"\bsource\s*\(\s*(?:file\s*=\s*)?(?:here::)?(?:here|file\.path)\(([^()]*)\)"
+    r"\bsource\s*\(\s*(?:file\s*=\s*)?(?:here::)?(here|file\.path|paste0)\(([^()]*)\)"
 )
 _R_CONSTANTS = re.compile(r"""\s*(["'])([^"'\n]+)\1\s*""")
 _R_COMPUTED = re.compile(r"\bsource\b(?!\s*\(\s*(?:file\s*=\s*)?[\"'])")
@@ -58,12 +68,15 @@ def parse_shell(data: bytes) -> Parsed:
     given: dict[str, str] = {}
     whole = data.decode("utf-8", "surrogateescape").replace("\0", "")
     text = whole.replace("\\\n", "\0")
+    computed: list[tuple[int, str]] = []
     number = 1
     for joined in text.split("\n"):
         line = "" if joined.lstrip().startswith("#") else _known(joined.replace("\0", "  "), given)
-        plain = line.replace("@/", "")
+        plain = without_unknown_folders(line)
         if _MAY_NAME_CODE.search(plain):
             commands.append(plain)
+        if HOLE in plain:
+            computed += [(number, said) for said in named_by([plain], "").computed]
         folders += _CD.findall(plain)
         sourced += _sourced(line, number)
         number += 1 + joined.count("\0")
@@ -73,6 +86,7 @@ def parse_shell(data: bytes) -> Parsed:
         folders=tuple(folders),
         sourced=tuple(sourced),
         search_below=tuple(filter(None, search)),
+        computed=tuple(computed),
     )
     if not _may_hold_python(whole):
         return found
@@ -103,20 +117,24 @@ def _known(line: str, given: dict[str, str]) -> str:
         if name == _SEARCH:  # whatever it was at any time
             pieces = dict.fromkeys((*given.get(name, "").split(":"), *value.split(":")))
             value = ":".join(filter(None, pieces))
-        given[name] = value if len(value) <= _LONGEST_VALUE else "@"
+        given[name] = value if len(value) <= _LONGEST_VALUE else HOLE
+    for name, words in _LOOP.findall(line):  # each of its words is read where it stands
+        code = (one for one in words.split() if looks_like_code(with_holes(one)))
+        given[name] = next(code, HOLE)
     return _with_values(line, given)
 
 
 def _with_values(line: str, given: dict[str, str]) -> str:
     said = _OF_NAME.sub(lambda found: given.get(found[1] or found[2] or found[3], found[0]), line)
-    whole = _substituted(said)
+    whole = _substituted(_PYTHON_NAME.sub("python", said))
     return whole if said == line else _QUOTED_FOLDER.sub(r"\1/", whole)
 
 
 def _substituted(line: str) -> str:
     """Put ``@`` for what only a shell can know: ``"$(dirname "$0")/x.sh"`` becomes ``@/x.sh"``."""
+    line = _ARGUMENT.sub(HOLE, _WILDCARD.sub(r"\1", _WORD_OF_RULE.sub("$1", line)))
     for _ in range(4):
-        shorter = _SUBSTITUTED.sub("@", line)
+        shorter = _SUBSTITUTED.sub(HOLE, line)
         if shorter == line:
             break
         line = shorter
@@ -125,26 +143,38 @@ def _substituted(line: str) -> str:
 
 def _sourced(line: str, number: int) -> Iterator[Sourced]:
     for word in _SOURCE.findall(line):
-        path = word.removeprefix("@/")
-        if "@" not in path:
-            yield Sourced(path, number, certain=path == word)
+        path = without_unknown_folders(word)
+        if "$" not in path and not is_unknown(path):
+            yield Sourced(path, number, certain=path == word and HOLE not in path)
 
 
 def parse_r(data: bytes) -> Parsed:
-    """Return the files that R code sources, constant names only."""
+    """Return the files that R code sources; of a name that it works out, where."""
     sourced: list[Sourced] = []
-    computed = any(_R_COMPUTED.search(line) for _, line in _lines(data))
+    computed = [number for number, line in _lines(data) if _R_COMPUTED.search(line)]
     for number, line in _lines(data):
         if computed:
             listed = (found[2].rstrip("/") + "/" for found in _R_LISTED.finditer(line))
             sourced += [Sourced(one, number, certain=False) for one in listed]
         sourced += [Sourced(found[2], number) for found in _R_SOURCE.finditer(line)]
-        for joined in _R_JOINED.finditer(line):
-            parts = [_R_CONSTANTS.fullmatch(part) for part in joined[1].split(",")]
-            words = [part[2] for part in parts if part]
-            if len(words) == len(parts):
-                sourced.append(Sourced("/".join(words), number))
-    return Parsed(sourced=tuple(sourced))
+        sourced += _joined_in_r(line, number)
+    known = any(not one.certain for one in sourced)
+    said = (
+        ()
+        if known
+        else tuple((number, "sources a file whose name it works out") for number in computed)
+    )
+    return Parsed(sourced=tuple(sourced), computed=said)
+
+
+def _joined_in_r(line: str, number: int) -> Iterator[Sourced]:
+    """Yield what ``source`` is given by ``file.path``, ``here`` and ``paste0``, with its holes."""
+    for joined in _R_JOINED.finditer(line):
+        by = "" if joined[1].startswith("paste") else "/"
+        parts = [_R_CONSTANTS.fullmatch(part) for part in joined[2].split(",")]
+        path = by.join(part[2] if part else HOLE for part in parts)
+        if not is_unknown(path) or looks_like_code(path):
+            yield Sourced(without_unknown_folders(path), number, certain=HOLE not in path)
 
 
 def parse_julia(data: bytes) -> Parsed:

@@ -87,6 +87,8 @@ def _modules(opened: Opened, look: Look, telling: Telling) -> Iterator[Finding]:
             for found in missing_module(inspection, step, module, "a notebook needs")
         ),
     ):
+        if one.code == "code-computed":
+            continue  # of a step it matters: that is told of the step
         if one.code != "code-unread" or not any(cell.fault for cell in telling.cells):
             yield replace(one, step=None, path=telling.path)  # else the cell itself is named
 

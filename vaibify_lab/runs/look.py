@@ -56,6 +56,7 @@ class Observer:
             folders=reach.folders.files,
             folder_faults=reach.folders.faults,
             code={slug: scan.files for slug, scan in reach.code.items()},
+            code_computed={slug: scan.computed for slug, scan in reach.code.items()},
             test_files=reach.tests,
             notebooks=self.notebooks.saved_again(reach.notebooks, facts, files),
             image=image,

@@ -49,7 +49,9 @@ class Scouting:
         kept = self._own.get(step.slug)
         if kept is None or kept[0] is not step or kept[1] is not scan:
             files = _not_made(scan.files, step)
-            own = scan if files == scan.files else dataclasses.replace(scan, files=files)
+            said = (*(f"a command {text}" for text in named.computed), *scan.computed)
+            computed = said if declared is None else ()  # then somebody has seen to it
+            own = dataclasses.replace(scan, files=files, computed=computed)
             kept = self._own[step.slug] = (step, scan, own)
         return kept[2]
 
@@ -94,6 +96,8 @@ class Scouting:
         for path in named.mentioned:
             if path not in found and looks_like_code(path) and self._moment.is_file(path):
                 found[path] = None
+        for path in named.fitting:
+            found.update(dict.fromkeys(self._moment.finder.fitting(path)))
         return tuple(found)
 
     def _named_tests(self, commands: Iterable[str], directory: str) -> list[str]:

@@ -11,6 +11,7 @@ from vaibify_lab.core.commands import named_by
 from vaibify_lab.core.finding import Finding, Level
 from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import shown
+from vaibify_lab.core.status import LIST_IT, UNSEEN
 from vaibify_lab.envelope.lock import NAME
 from vaibify_lab.files.modules import is_standard
 from vaibify_lab.files.pysource import parse_python
@@ -29,6 +30,8 @@ def module_findings(inspection: Inspection, step: Step) -> Iterator[Finding]:
         return
     for text in scan.problems:
         yield Finding("warning", "code-unread", text, step.slug)
+    for text in scan.computed:
+        yield Finding("warning", "code-computed", text + UNSEEN, step.slug, None, LIST_IT)
     first: dict[str, str] = {}
     for module, path, line in scan.missing_modules:
         said = f"{shown(path)}:{line} imports" if path else "a command runs"

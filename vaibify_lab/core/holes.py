@@ -1,0 +1,39 @@
+"""Names of which a part is not known before the code runs, such as ``steps/$name.py``.
+
+What is not known is a hole, written ``@``. Which files such a name may mean is known all the same:
+those that fit.
+"""
+
+from __future__ import annotations
+
+import re
+
+HOLE = "@"
+# ``{}``, ``{name:02d}`` and ``%s`` of Python, ``$x``, ``${x}`` and ``$(x)`` of shells and of
+# makefiles, shell patterns, and the stem of makefiles.
+_HOLE = re.compile(
+    r"\$\{[^{}]*\}|\$\([^()]*\)|`[^`]*`|\$\w+|\{[^{}/]*\}|%\(\w+\)[0-9.]*[sdi]|%[0-9.]*[sdi]\b"
+    r"|\[[^\[\]/]*\]|[*?%]+"
+)
+_ANYWHERE = re.compile(r"""(?<![^\s"'=:;(])(?:@+/)+""")
+_MANY = re.compile(r"@{2,}")
+
+
+def with_holes(text: str) -> str:
+    """Return a text with a hole for each part that something is put in for."""
+    return _MANY.sub(HOLE, _HOLE.sub(HOLE, text))
+
+
+def without_unknown_folders(text: str) -> str:
+    """Return a text whose paths do not begin with folders of which nothing is known."""
+    return _ANYWHERE.sub("", text)
+
+
+def is_unknown(name: str) -> bool:
+    """Tell whether nothing at all is known of a name, so that it may be any."""
+    return HOLE in name and not re.search(r"\w", name.rpartition("/")[2].partition(".")[0])
+
+
+def fits(pattern: str) -> re.Pattern[str]:
+    """Return what one part of a path (no slash in it) must match to fit a name with holes."""
+    return re.compile(".*".join(map(re.escape, pattern.split(HOLE))), re.DOTALL)

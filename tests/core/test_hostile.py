@@ -117,10 +117,8 @@ def test_any_bytes_at_all(kind, data):
         b"[]",
         b"{}",
         b'"x"',
-        b"[" * 60_000_000,
-        b'{"a":' * 5_000_000,
-        b'{"sFormat": "vaibify-lab/1", "listSteps": ' + b"[" * 10**6,
-        b'{"iSeed": ' + b"9" * 10**6 + b"}",
+        b'{"sFormat": "vaibify-lab/1", "listSteps": ' + b"[" * 10_000,
+        b'{"iSeed": ' + b"9" * 10_000 + b"}",
         b'{"iSeed": 1e999999999}',
         b'{"a": NaN}',
         b'{"a": 1, "a": 2}',
@@ -134,8 +132,22 @@ def test_any_bytes_at_all(kind, data):
     ],
     ids=lambda value: repr(value[:16]) if isinstance(value, bytes) else value,
 )
-def test_bombs_and_wrong_files(kind, data):
+def test_wrong_files(kind, data):
     assert outcome(KINDS[kind][0], data) != ""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("before", "piece", "count"),
+    [
+        (b"", b"[", 60_000_000),
+        (b"", b'{"a":', 5_000_000),
+        (b'{"sFormat": "vaibify-lab/1", "listSteps": ', b"[", 10**6),
+        (b'{"iSeed": ', b"9", 10**6),
+    ],
+)
+def test_bombs(kind, before, piece, count):
+    assert outcome(KINDS[kind][0], before + piece * count) != ""
 
 
 def steps(count: int, **keys: Any) -> bytes:

@@ -405,6 +405,33 @@ def test_the_files_that_unittest_finds_are_part_of_the_tests(tmp_path: Path, com
     assert run_here(made).steps == {"one": "tests-failed"}
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python -m checks.unit",
+        "python -c 'from checks import unit'",
+        "python - <<END\nimport sys\nsys.path.append('checks')\nimport unit\nEND",
+        "PYTHONPATH=checks python begin.py",
+        "for one in unit; do python checks/$one.py; done",
+        "python checks/un*.py",
+    ],
+)
+def test_what_a_test_command_runs_is_part_of_the_tests(tmp_path: Path, command: str) -> None:
+    files = {**FILES, "checks/__init__.py": "", "checks/unit.py": "", "begin.py": "import unit\n"}
+    made = Made.new(tmp_path / "p", with_tests(command), files)
+    assert run_here(made).steps == {"one": "passed"}
+    made.write("checks/unit.py", "assert False\n")
+    assert state(made)[:2] == ("untested", "checks/unit.py")
+    assert run_here(made).steps == {"one": "tests-failed"}
+
+
+def test_a_test_that_is_added_where_a_pattern_finds_it(tmp_path: Path) -> None:
+    made = Made.new(tmp_path / "p", with_tests("python -m pytest -q tests/test_*.py"), FILES)
+    assert run_here(made).steps == {"one": "passed"}
+    made.write("tests/test_more.py", "def test_more():\n    assert False\n")
+    assert state(made)[:2] == ("untested", "tests/test_more.py")
+
+
 def test_tests_do_not_believe_byte_code_of_an_earlier_text(tmp_path: Path) -> None:
     test = "from helper import VALUE\ndef test_it(): assert VALUE == 1\n"
     files = {**FILES, "tests/test_it.py": test, ".gitignore": "__pycache__\n"}

@@ -104,7 +104,8 @@ class Scouting:
         found: list[str] = []
         for command in commands:
             named = self._moment.named((command,), directory)
-            mentioned = []
+            fitting = (one for name in named.fitting for one in self._moment.finder.fitting(name))
+            mentioned = list(fitting)
             for path in (*named.scripts, *named.mentioned):
                 if looks_like_code(path) and self._moment.is_file(path):
                     mentioned.append(path)

@@ -716,6 +716,16 @@ def test_code_in_and_below_shell_scripts(tree: Tree, text: str, more: set[str]) 
     assert set(reachable_code(tree, ["a/run.sh"], "").files) == {"a/run.sh", *more}
 
 
+def test_what_python_runs_unasked_in_folders_that_pythonpath_names(tree: Tree) -> None:
+    put(tree, **{"lib/sitecustomize.py": "import deep", "lib/deep.py": "", "a/f.py": ""})
+    put(tree, **{"sitecustomize.py": "", "a/f.sh": "PYTHONPATH=lib python a/f.py\n"})
+    unasked = {"lib/sitecustomize.py", "lib/deep.py"}
+    assert set(reachable_code(tree, ["a/f.sh"], "").files) == {"a/f.sh", "a/f.py", *unasked}
+    with CodeScanner(tree).moment() as moment:
+        assert set(moment.scan(["a/f.py"], "", (), ["lib"]).files) == {"a/f.py", *unasked}
+        assert moment.scan(["a/f.py"], "").files == ("a/f.py",)
+
+
 def test_folders_that_pythonpath_names(tree: Tree) -> None:
     put(tree, **{**DEEP, "a/fit.py": "import deep\n"})
     for search in ([], ["lib"]):

@@ -17,6 +17,7 @@ from vaibify_lab.files.pysource import parse_python
 if TYPE_CHECKING:
     from vaibify_lab.files.imports import Moment
 
+_UNASKED = ("sitecustomize.py", "usercustomize.py")
 _HEADERS = ("include", "inc", "src")  # where headers lie by custom
 
 
@@ -57,7 +58,7 @@ class Walk:
 
         ``search`` are folders in which all of it has a program look (see `Named`).
         """
-        self._search.update(dict.fromkeys(search))
+        self._look_in(search)
         for path in scripts:
             self._queue(path)
         for module in modules:
@@ -66,6 +67,14 @@ class Walk:
             self._queue_code(code, folder, "")
         while self._pending:
             self._follow(*self._pending.pop())
+
+    def _look_in(self, folders: Iterable[str]) -> None:
+        """Look for code in these folders too; Python runs two modules there unasked."""
+        for folder in folders:
+            self._search[folder] = None
+            for name in _UNASKED:
+                for file in self._finder.file(join(folder, name)):
+                    self._queue(file)
 
     def _queue(self, path: str) -> None:
         if not looks_like_code(path):  # ``python app`` runs app/__main__.py
@@ -180,7 +189,7 @@ class Walk:
     def _run_by(self, parsed: Parsed, path: str) -> None:
         """Queue what a script sources or runs, wherever it may mean it to be."""
         here = posixpath.dirname(path)
-        self._search.update(dict.fromkeys(self._folders(parsed.search_below, path)))
+        self._look_in(self._folders(parsed.search_below, path))
         bases = dict.fromkeys((self._directory, here, ""))
         bases.update(dict.fromkeys(self._folders(parsed.folders, path)))
         included = path.lower().endswith((*COMPILED, ".pl", ".pm"))
@@ -191,7 +200,7 @@ class Walk:
             self._source(one, path, (*bases, *more))
         for base in bases if parsed.commands else ():
             named = self._moment.named(parsed.commands, base)
-            self._search.update(dict.fromkeys(named.search))
+            self._look_in(named.search)
             mentioned = filter(looks_like_code, named.mentioned)
             for script in (*named.scripts, *mentioned, *named.fitting):
                 for file in self._at(script, folder=False):

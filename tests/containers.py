@@ -7,7 +7,6 @@ import io
 import json
 import shutil
 import signal
-import socket
 import subprocess
 import tarfile
 import time
@@ -21,6 +20,7 @@ from typing import Any
 import pytest
 from docker.errors import NotFound
 
+from tests.ports import free_port
 from vaibify_lab.engines.image.client import connect
 from vaibify_lab.engines.image.throwaway import ask_image
 
@@ -32,7 +32,7 @@ class Registry:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.port = _free_port()
+        self.port = free_port()
         self.host = f"127.0.0.1:{self.port}"
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -77,12 +77,6 @@ class Registry:
     def blobs(self) -> list[Path]:
         """Return the files of its blobs."""
         return list((self.folder / "data").rglob("blobs/sha256/*/*/data"))
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 @pytest.fixture(scope="session")

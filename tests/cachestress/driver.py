@@ -55,6 +55,7 @@ class Stress:
                 self._spoil_until(time.monotonic() + self._chance.uniform(0.1, self.longest))
                 self._kill(self._chance.randrange(USERS))
                 self._begin(limit)
+            self._let_work()
         finally:
             while self._users:
                 self._kill(0)
@@ -99,6 +100,14 @@ class Stress:
             with suppress(OSError, ValueError):  # it is not there, or empty
                 self._spoil(how, *self._chance.sample(names, 2))
                 self.spoilt[how] += 1
+
+    def _let_work(self) -> None:
+        """Spoil nothing until some entries were used, however slowly users begin here."""
+        end, before = time.monotonic() + 120, self._told()
+        while (self._told() - before).total() < 2 * self.entries and time.monotonic() < end:
+            time.sleep(0.02)
+            if any(one.poll() is not None for one in self._users):
+                return  # which is told as it is killed
 
     def _spoil(self, how: str, name: str, other: str) -> None:
         place = self.store / name

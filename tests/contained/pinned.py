@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.kit import Made
+from tests.runs.here import but_others
 from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.engines.image.inside import Inside
 from vaibify_lab.engines.image.registry import LocalImage
@@ -72,8 +73,8 @@ def parts(made: Made) -> list[dict[str, Any]]:
 
 
 def of(events: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
-    """Return the events of a kind."""
-    return [one for one in events if one["event"] == kind]
+    """Return the events of a kind, but for memory kills of other tests."""
+    return [one for one in but_others(events) if one["event"] == kind]
 
 
 def wait_for(happened: Callable[[], Any], seconds: float = PATIENCE) -> Any:

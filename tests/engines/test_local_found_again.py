@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
 import uuid
 from pathlib import Path
-from threading import Timer
 
 import pytest
 
@@ -60,7 +58,10 @@ def start_elsewhere(lab: Lab, script: str) -> tuple[subprocess.Popen[bytes], Pat
 
 
 def test_d05_starter_killed_and_step_found_again(lab: Lab) -> None:
-    script = "for i in $(seq 50); do echo $i; sleep 0.02; done; touch out/done; exit 4"
+    script = (
+        "for i in $(seq 25); do echo $i; done; until [ -e out/go ]; do sleep 0.02; done;"
+        " for i in $(seq 26 50); do echo $i; done; touch out/done; exit 4"
+    )
     starter, state = start_elsewhere(lab, script)
     os.killpg(starter.pid, signal.SIGHUP)
     os.killpg(starter.pid, signal.SIGKILL)
@@ -68,6 +69,7 @@ def test_d05_starter_killed_and_step_found_again(lab: Lab) -> None:
     handle = LocalEngine(lab.engine.tier).find(state)
     assert handle is not None
     assert handle.poll() is None
+    (lab.tree / "out/go").touch()
     ended = wait_for(handle.poll)
     assert plain(ended) == Ended(returncode=4, seconds=ended.seconds)
     assert (state / "stdout").read_bytes() == b"".join(b"%d\n" % i for i in range(1, 51))
@@ -92,7 +94,9 @@ def test_a_step_that_was_never_started_is_not_found(lab: Lab) -> None:
     assert lab.engine.find(state) is None
 
 
-def test_a_supervisor_that_is_just_starting_is_waited_for(bare: Lab) -> None:
+def test_a_supervisor_that_is_just_starting_is_waited_for(
+    bare: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
     state = bare.base / "starting"
     state.mkdir()
     (bare.base / "starting.scratch").mkdir()
@@ -100,10 +104,15 @@ def test_a_supervisor_that_is_just_starting_is_waited_for(bare: Lab) -> None:
     assert bare.engine.find(state) is None  # the starter died and no supervisor came
     assert 0.9 < time.monotonic() - began < 20
     record = bare.run("exit 3").state
-    writer = Timer(0.3, shutil.copytree, (record, state), {"dirs_exist_ok": True})
-    writer.start()
+
+    def sleep(_: float) -> None:  # while it waits, the supervisor comes
+        if state.exists():
+            state.rmdir()
+            record.rename(state)
+
+    monkeypatch.setattr("vaibify_lab.engines.local.engine.time.sleep", sleep)
     handle = bare.engine.find(state)
-    writer.join()
+    monkeypatch.undo()
     assert handle is not None
     assert wait_for(handle.poll).returncode == 3
 
@@ -216,7 +225,8 @@ def test_a_step_whose_supervisor_ends_before_it_let_it_begin_never_begins(
     with pytest.raises(ToolFailed, match="supervisor did not start"):
         lab.launch(f"touch out/begun; exec -a {token} sleep 600")
     time.sleep(0.3)
-    assert (running(token), os.listdir(lab.tree / "out")) == ([], [])
+    wait_for(lambda: not running(token))
+    assert os.listdir(lab.tree / "out") == []
 
 
 def test_a_start_up_file_of_a_step_s_shell_is_read_once(lab: Lab) -> None:
@@ -244,10 +254,12 @@ def test_a_step_cannot_end_itself_by_writing_a_status(bare: Lab) -> None:
     status += '"leftover_processes": 0, "seconds": 1.0, "dropped_bytes": 0}'
     state = bare.base / "state1"
     handle, _ = bare.launch(
-        f"echo '{status}' > {state}/status.json; touch out/written; sleep 1; exit 8"
+        f"echo '{status}' > {state}/status.json; touch out/written;"
+        " until [ -e out/go ]; do sleep 0.02; done; exit 8"
     )
     wait_for((bare.tree / "out/written").exists)
     assert handle.poll() is None
+    (bare.tree / "out/go").touch()
     assert wait_for(handle.poll).returncode == 8
 
 

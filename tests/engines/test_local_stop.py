@@ -22,8 +22,11 @@ for way in ("plain", "setsid", "double"):
     if os.fork() == 0:
         if way != "plain":
             os.setsid()
+        own = os.getpid()
         if way == "double" and os.fork():
             os._exit(0)
+        while way == "double" and os.getppid() == own:
+            time.sleep(0.001)  # its parent is not to be found once it is said to be there
         open(f"out/{way}", "w").close()
         time.sleep(600)
 """

@@ -67,10 +67,10 @@ def test_a_program_that_hangs_is_ended_with_all_it_started(program, tmp_path):
     path = program(f"sleep 300 & echo $! > {tmp_path}/child; sleep 300")
 
     started = time.monotonic()
-    found = capture_host_binaries([path], ELSEWHERE, seconds=0.5)
+    found = capture_host_binaries([path], ELSEWHERE, seconds=3)
 
     assert found == [HostBinary(path, sha256(path), None)]
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60
     child = int((tmp_path / "child").read_text())
     for _ in range(100):
         if not Path(f"/proc/{child}").exists():

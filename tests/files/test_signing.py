@@ -235,12 +235,12 @@ def test_one_that_waits_for_ever_is_ended_with_its_children(
     fake(tmp_path, f"sleep 300 & echo $! >> {tmp_path}/child; wait", monkeypatch)
     begun = time.monotonic()
     with pytest.raises(ToolFailed) as caught:
-        sign(CONTENT, str(key), seconds=0.5)
+        sign(CONTENT, str(key), seconds=3)  # in which it has begun on a busy machine as well
     assert str(caught.value) == (
-        "ssh-keygen did not answer within 0.5 s (a key may want to be touched)"
+        "ssh-keygen did not answer within 3 s (a key may want to be touched)"
     )
-    assert check(CONTENT, signed.signature, signed.key, seconds=0.5) == "unchecked"
-    assert time.monotonic() - begun < 10
+    assert check(CONTENT, signed.signature, signed.key, seconds=3) == "unchecked"
+    assert time.monotonic() - begun < 60
     children = [int(one) for one in (tmp_path / "child").read_text().split()]
     assert len(children) >= 2
     until = time.monotonic() + 10

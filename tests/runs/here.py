@@ -49,18 +49,22 @@ class Ran:
         return steps
 
     def of(self, event: str, step: str | None = None) -> list[dict[str, Any]]:
-        """Return the events of a kind, of one step."""
-        kind = [one for one in self.events if one["event"] == event]
+        """Return the events of a kind, of one step, but for memory kills of other tests."""
+        kind = [one for one in but_others(self.events) if one["event"] == event]
         return [one for one in kind if step is None or one.get("step") == step]
 
     def texts(self, event: str, step: str | None = None) -> list[str]:
-        """Return what the events of a kind say, but for memory kills of other tests."""
-        said = [one["text"] for one in self.of(event, step)]
-        return [one for one in said if one != OTHERS]
+        """Return what the events of a kind say."""
+        return [one["text"] for one in self.of(event, step)]
 
     def place(self, path: str) -> Path:
         """Return a place in the run's folder."""
         return self.folder.path / path
+
+
+def but_others(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return events without the warnings that another test had this machine kill for memory."""
+    return [one for one in events if one.get("text") != OTHERS]
 
 
 def run_here(made: Made, *steps: str, workflow: str = "workflow.json", **options: Any) -> Ran:

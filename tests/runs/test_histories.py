@@ -170,7 +170,7 @@ def test_editing_and_restoring_a_script_during_a_run_fails_the_run(tmp_path: Pat
             "bNoTests": True,
         }
     ]
-    script = "sleep 2\ncp data/in.txt o/o.txt\n"
+    script = "until [ -e go.txt ]; do sleep 0.05; done\ncp data/in.txt o/o.txt\n"
     made = Made.new(tmp_path / "p", steps, {"slow.sh": script, "data/in.txt": "1\n"})
     project = made.project()
     from vaibify_lab.runs.options import RunOptions
@@ -185,6 +185,7 @@ def test_editing_and_restoring_a_script_during_a_run_fails_the_run(tmp_path: Pat
             started = True
             made.write("slow.sh", "echo other > o/o.txt\n")
             made.write("slow.sh", script)
+            made.write("go.txt", "")
     assert events[-1]["steps"] == {"slow": "failed"}
     report = made.steps()["slow"]
     assert (report.run, report.reasons[0].code) == ("failed", "changed-while-running")

@@ -180,7 +180,7 @@ def test_a_step_that_is_given_up_leaves_what_was_there(tmp_path: Path, begin: Be
 
 
 def test_a_step_that_is_paused_stands_still_and_says_so(tmp_path: Path, begin: Begin) -> None:
-    made = Made.new(tmp_path / "p", [LOOK | {"fTimeoutSeconds": 3, "saDataCommands": []}], FILES)
+    made = Made.new(tmp_path / "p", [LOOK | {"fTimeoutSeconds": 12, "saDataCommands": []}], FILES)
     folder = begin(made)
     one = shell(made)
     with pytest.raises(NotPassed, match="step 'look' is not paused"):
@@ -195,7 +195,7 @@ def test_a_step_that_is_paused_stands_still_and_says_so(tmp_path: Path, begin: B
         made.project().speak("look", "pause")
     with pytest.raises(NotPassed, match=r"is paused; jupyter vaibify resume look"):
         shell(made)
-    time.sleep(3.5)
+    time.sleep(12.5)
     assert not has(folder, "stepFail"), "its time limit does not count that"
     made.project().speak("look", "resume")
     wait_for(lambda: has(folder, "stepResumed"))

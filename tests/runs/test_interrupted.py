@@ -40,7 +40,7 @@ from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.processes import ProcessId
 
 
-def wait_for(condition: Callable[[], Any], seconds: float = 30.0) -> Any:
+def wait_for(condition: Callable[[], Any], seconds: float = 120.0) -> Any:
     """Wait until a condition holds; return what it gave."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):

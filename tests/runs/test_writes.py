@@ -299,11 +299,12 @@ def test_thousands_of_undeclared_files_are_counted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("tier", ["bwrap", "plain"])
 def test_steps_that_run_together_do_not_accuse_each_other(tmp_path: Path, tier: str) -> None:
-    def slow(name: str) -> dict[str, Any]:
-        command = "for i in 1 2 3 4 5 6; do echo $i > o.txt; echo $i > more$i.txt; sleep 0.1; done"
-        return step(name, command, out=f"{name}/o.txt", sDirectory=name)
+    def slow(name: str, other: str) -> dict[str, Any]:
+        write = "for i in 1 2 3 4 5 6; do echo $i > o.txt; echo $i > more$i.txt; sleep 0.1; done"
+        meet = f"for i in $(seq 600); do [ -e ../{other}/more6.txt ] && break; sleep 0.1; done"
+        return step(name, f"{write}; {meet}", out=f"{name}/o.txt", sDirectory=name)
 
-    made = Made.new(tmp_path / "p", [slow("a"), slow("b")], {})
+    made = Made.new(tmp_path / "p", [slow("a", "b"), slow("b", "a")], {})
     ran = run_here(made, tier=tier, jobs=2)
     assert ran.steps == {"a": "passed", "b": "passed"}
     starts = [one["time"] for one in ran.of("stepStarted")]

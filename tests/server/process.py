@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -19,6 +18,8 @@ from typing import Any
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
+from tests.ports import free_port
+
 BASE = "/user/ana/"
 TOKEN = "a-token-of-the-tests"
 PATIENCE = 60.0
@@ -29,9 +30,7 @@ class Server:
 
     def __init__(self, root: Path, home: Path) -> None:
         self.root, self.home = root, home
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = int(free.getsockname()[1])
+        self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
     @property

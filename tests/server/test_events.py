@@ -28,7 +28,7 @@ def heard(jp_serverapp: Any) -> list[tuple[str, dict[str, Any]]]:
 
 
 async def _until(heard: list[Any], wanted: Any) -> None:
-    for _ in range(300):
+    for _ in range(600):
         if wanted in heard:
             return
         await asyncio.sleep(0.1)
@@ -48,7 +48,8 @@ async def test_a_run_is_told_step_by_step(client: Client, made: Made, heard: lis
 async def test_a_run_of_the_command_line_is_told_once_it_was_seen(
     client: Client, made: Made, heard: list[Any]
 ) -> None:
-    made.write("make.sh", "sleep 3; cat data/in.txt > out/a.txt\n")
+    wait = "until [ -e go.txt ]; do sleep 0.05; done"
+    made.write("make.sh", f"{wait}; cat data/in.txt > out/a.txt\n")
     identity = await client.id()
     await client.status(identity)
     from vaibify_lab.runs.options import RunOptions
@@ -60,6 +61,7 @@ async def test_a_run_of_the_command_line_is_told_once_it_was_seen(
         "running",
         "Ada Test <ada@example.org>",
     )
+    made.write("go.txt", "")
     await _until(heard, (STEP, {"project": identity, "step": "make", "change": "passed"}))
     ended = {"project": identity, "run_id": folder.run_id, "change": "ended"}
     await _until(heard, (RUN, {**ended, "outcome": "passed"}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -16,10 +17,11 @@ from tests.kit import Made
 from tests.server.client import Client
 from vaibify_lab.project.jobs import request
 
+NAP = f"60.{os.getpid()}"  # by which its program is told from those of other tests
 SLOW = [
     {
         "sName": "Slow",
-        "saDataCommands": ["sleep 60; echo x > out/x"],
+        "saDataCommands": [f"sleep {NAP}; echo x > out/x"],
         "saDataFiles": ["out/x"],
         "bNoInputData": True,
         "bNoTests": True,
@@ -96,7 +98,7 @@ async def test_a_job_is_cancelled_and_another_of_its_kind_waits(client: Client, 
     found = (await client.get(f"projects/{identity}/jobs/{job}")).json
     assert (found["state"], found["result"]) == ("cancelled", None)
     assert not [one for one in made.root.parent.iterdir() if one.name.startswith(".vaibify-rerun")]
-    assert not _processes_naming("sleep\x0060")
+    assert not _processes_naming(f"sleep\0{NAP}\0")
 
 
 def _processes_naming(words: str) -> list[str]:

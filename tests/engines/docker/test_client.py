@@ -171,10 +171,11 @@ def test_d08_a_context_that_is_not_there(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_d08_docker_host_leads_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
+        free.bind(("127.0.0.1", 0))  # and held, lest somebody listens there
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
-    monkeypatch.setenv("DOCKER_HOST", address)
-    assert said() == (
+        monkeypatch.setenv("DOCKER_HOST", address)
+        told = said()
+    assert told == (
         f"no container engine answers at {address} (named by DOCKER_HOST): Connection refused;"
         " unset DOCKER_HOST, or start the engine that it names,"
         " or let steps run without a container"

@@ -11,11 +11,9 @@ from typing import Any
 
 from tests.kit import Made
 from tests.runs.here import but_others
-from vaibify_lab.core.facts import RunRecord
+from tests.runs.here import record as record
 from vaibify_lab.engines.image.inside import Inside
 from vaibify_lab.engines.image.registry import LocalImage
-from vaibify_lab.files.factstore import FactStore
-from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.opened import Opened
 from vaibify_lab.runs.pinning import pin_image, pin_pushed
 
@@ -57,13 +55,6 @@ def pinned(
     pin(made, image)
     made.commit("pinned")
     return made
-
-
-def record(made: Made, slug: str) -> RunRecord:
-    """Return a step's record as it is on disk."""
-    found = FactStore(Tree(made.root), "workflow").load([slug]).records[slug]
-    assert isinstance(found, RunRecord), found
-    return found
 
 
 def parts(made: Made) -> list[dict[str, Any]]:

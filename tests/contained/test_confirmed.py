@@ -33,7 +33,7 @@ L02 = (
 def with_pip(client: Any, base: str, engine_room: dict[str, str]) -> Image:
     """An image that holds what LOCK lists, in the registry."""
     name = holding(client, base, "iniconfig==2.1.0")
-    ref = f"{engine_room['VAIBIFY_TEST_REGISTRY']}/vaibify-test/iniconfig:1"
+    ref = f"{engine_room['VAIBIFY_TEST_REGISTRY']}/{unique('iniconfig')}:1"
     return Image(local_image(client, name), look_inside(client, name), push(client, name, ref))
 
 
@@ -58,9 +58,10 @@ def levels(made: Made) -> tuple[Any, ...]:
 
 
 def tiers(out: str) -> list[str]:
-    """Return the four lines, with the digest's and the engine's own parts left out."""
+    """Return the four lines, with the image's and the engine's own parts left out."""
     found = [line for line in out.splitlines() if line.startswith("[")]
-    found = [re.sub(r"@sha256:[0-9a-f]{4,64}(\.\.\.)?", "@sha256:DIGEST", line) for line in found]
+    image = r"(-[0-9a-f]{12})?@sha256:[0-9a-f]{4,64}(\.\.\.)?"
+    found = [re.sub(image, "@sha256:DIGEST", line) for line in found]
     return [re.sub(r"pinned image, .*\)", "pinned image, ENGINE)", line) for line in found]
 
 

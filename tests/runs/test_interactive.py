@@ -15,10 +15,11 @@ import pytest
 from tests.engines.conftest import supervisor_of
 from tests.engines.shells import SIZE, Shell
 from tests.kit import Made, git
-from tests.runs.here import TIERS, by_hand, record, run_here, step
+from tests.runs.here import TIERS, but_others, by_hand, record, run_here, step
 from tests.runs.test_interrupted import ended, has, wait_for
 from vaibify_lab.ceremony.rerun import rerun
 from vaibify_lab.core.errors import NotPassed
+from vaibify_lab.engines.local.processes import out_of_memory_kills
 from vaibify_lab.runs.journal import RunFolder, read_events
 from vaibify_lab.runs.live import runner_in
 from vaibify_lab.runs.options import RunOptions
@@ -68,7 +69,7 @@ def over(folder: RunFolder) -> dict[str, Any]:
 
 def of(folder: RunFolder, step: str) -> list[str]:
     """Return the names of a step's events."""
-    return [one["event"] for one in read_events(folder) if one.get("step") == step]
+    return [one["event"] for one in but_others(read_events(folder)) if one.get("step") == step]
 
 
 @pytest.mark.parametrize("tier", TIERS)
@@ -255,13 +256,19 @@ def test_a_runner_that_is_killed_leaves_nothing_that_looks_done(
 @pytest.mark.parametrize("end", ["kill -9 $PPID", "kill -9 -1"])
 def test_a_step_that_ends_by_itself_is_not_done(tmp_path: Path, begin: Begin, end: str) -> None:
     made = Made.new(tmp_path / "p", STEPS, FILES)
+    kills = out_of_memory_kills()
     folder = begin(made, tier="bwrap")
     one = shell(made)
     one.type(f"echo x > marks/m.txt; {end}\n")
     assert over(folder)["steps"]["look"] == "failed"
     kept = record(made, "look")
-    assert (kept.reason_code, kept.done_by) == ("ended-unasked", None)
-    assert "before anybody said that it was done" in kept.reason
+    told = {("ended-unasked", "ended before anybody said that it was done")}
+    if out_of_memory_kills() > kills:  # of another test, which nobody can tell from the step's
+        told.add(("out-of-memory", "ran out of memory and was killed"))
+    assert any(kept.reason_code == code and kept.reason.startswith(text) for code, text in told), (
+        kept
+    )
+    assert kept.done_by is None
 
 
 def test_a_supervisor_that_is_killed_is_an_engine_that_was_lost(

@@ -222,13 +222,13 @@ class Acts(RuleBasedStateMachine):
         may = self.chronicle.may_be_signed(slug)
         try:
             seen = vouching.to_sign(self.opened, "workflow.json", slug)
-            entry = vouching.sign_off(self.opened, "workflow.json", seen, verdict, by="Ada")
+            signed = vouching.sign_off(self.opened, "workflow.json", seen, verdict, by="Ada")
         except NotPassed:
             assert not may, slug
             return
         assert may, slug
         outputs = self.chronicle.bytes_of(self.chronicle.steps()[slug].outputs)
-        self.chronicle.note("sign_offs", slug, Signed(verdict, entry.run_id, outputs))
+        self.chronicle.note("sign_offs", slug, Signed(verdict, signed.entry.run_id, outputs))
 
     @rule()
     def acknowledge(self) -> None:

@@ -12,9 +12,8 @@ from vaibify_lab.core.errors import NotPassed, UsageError
 from vaibify_lab.core.paths import shown
 
 if TYPE_CHECKING:
-    from vaibify_lab.core.facts import SignOff
     from vaibify_lab.project import Project
-    from vaibify_lab.runs.vouching import ToSign
+    from vaibify_lab.runs.vouching import SignedOff, ToSign
 
 
 def _arguments(parser: Parser) -> None:
@@ -47,11 +46,14 @@ def _execute(given: Namespace, screen: Screen) -> int:
         screen.line(f"warning: {doubt}", hang=3, colour="yellow")
     if screen.can_ask() and not screen.agrees("Sign?"):
         raise NotPassed("nothing was signed")
-    entry = project.sign_off(seen, given.verdict, by=name, note=given.note)
+    signed = project.sign_off(seen, given.verdict, by=name, note=given.note)
+    entry = signed.entry
     sign = screen.symbol("✓", "+")
     how = "with an SSH signature" if entry.signature else f"unsigned: {entry.unsigned_reason}"
     screen.line(f"{sign} {slug} is signed off as {entry.verdict} by {name} ({how})", hang=2)
-    screen.document(_answer(project, slug, entry))
+    if signed.warning:
+        screen.line(f"warning: {signed.warning}", hang=3, colour="yellow")
+    screen.document(_answer(project, slug, signed))
     return 0
 
 
@@ -67,7 +69,8 @@ def _show(screen: Screen, project: Project, seen: ToSign, what: str) -> None:
         screen.line("  (the step declares no output)")
 
 
-def _answer(project: Project, slug: str, entry: SignOff) -> dict[str, object]:
+def _answer(project: Project, slug: str, signed: SignedOff) -> dict[str, object]:
+    entry, fault = signed.entry, signed.envelope_fault
     return {
         "workflow": project.path,
         "step": slug,
@@ -79,6 +82,7 @@ def _answer(project: Project, slug: str, entry: SignOff) -> dict[str, object]:
         "hashes": dict(entry.hashes),
         "signed": entry.signature is not None,
         "unsigned_reason": entry.unsigned_reason,
+        "envelope_fault": None if fault is None else fault.to_json(),
     }
 
 

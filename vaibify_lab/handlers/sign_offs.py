@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from vaibify_lab.core.spec import Mapped, OneOf, Shape, Text
 from vaibify_lab.handlers.base import Handler, allowed
 from vaibify_lab.handlers.runs import person_of
 from vaibify_lab.project import Project
-from vaibify_lab.project.signing import ToSign, name_of, plain_sign_off, sign_offs_of
+from vaibify_lab.project.signing import SignedOff, ToSign, name_of, plain_sign_off, sign_offs_of
 
 ASKED = Shape(
     {
@@ -39,15 +38,16 @@ class SignOffsHandler(Handler):
         entry = await self.entry(identity)
         who = self.current_user.username if person_of(self.current_user) else None
 
-        def sign() -> tuple[str, dict[str, Any]]:
+        def sign() -> tuple[str, SignedOff]:
             project: Project = entry.afresh()
             step = project.step(slug)
             seen = ToSign(step.slug, asked["run_id"], asked["hashes"])
             by = name_of(project, asked.get("by"))
             note = asked.get("note", "")
             signed = project.sign_off(seen, asked["verdict"], by=by, note=note, server_identity=who)
-            return step.slug, plain_sign_off(signed)
+            return step.slug, signed
 
         name, signed = await asyncio.to_thread(sign)
         self.bench.emitter.step(entry.id, name, "signed")
-        self.answer({"sign_off": signed}, 201)
+        fault = signed.envelope_fault and signed.envelope_fault.to_json()
+        self.answer({"sign_off": plain_sign_off(signed.entry), "envelope_fault": fault}, 201)

@@ -15,10 +15,9 @@ from IPython.core.getipython import get_ipython
 from IPython.display import display
 
 from vaibify_lab.core.errors import UsageError, VaibifyError
-from vaibify_lab.core.facts import SignOff
 from vaibify_lab.magics.screen import CellScreen
 from vaibify_lab.project import Project
-from vaibify_lab.project.signing import ToSign, name_of
+from vaibify_lab.project.signing import SignedOff, ToSign, name_of
 
 _display: Callable[..., Any] = display  # IPython gives it no types
 _VIEW = "application/vnd.jupyter.widget-view+json"
@@ -85,17 +84,19 @@ class SignOffForm:
 
     def _sign(self, verdict: Verdict) -> None:
         try:
-            entry = self._signed(verdict)
+            signed = self._signed(verdict)
         except VaibifyError as error:  # no cell runs that could end with it
             self._said.value = str(error)
             return
+        entry = signed.entry
         how = "with an SSH signature" if entry.signature else f"unsigned: {entry.unsigned_reason}"
         text = f"{self._seen.slug} is signed off as {entry.verdict} by {entry.by} ({how})"
+        text += f"; warning: {signed.warning}" if signed.warning else ""
         self._handle.update({"text/plain": text}, raw=True)
         self._box.close()
         self._done()
 
-    def _signed(self, verdict: Verdict) -> SignOff:
+    def _signed(self, verdict: Verdict) -> SignedOff:
         note = self._note.value
         if not note.isprintable():
             raise UsageError("the note takes one line of text")

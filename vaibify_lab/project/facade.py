@@ -12,7 +12,6 @@ from vaibify_lab.project.runs import ProjectRuns
 from vaibify_lab.project.verdicts import ProjectVerdicts
 
 if TYPE_CHECKING:
-    from vaibify_lab.core.facts import SignOff
     from vaibify_lab.engines.image.stream import BuildLine
     from vaibify_lab.notebooks.standing import Cell
     from vaibify_lab.project.declaring import Declared
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from vaibify_lab.project.writing import Part
     from vaibify_lab.runs.imaging import BuildReport
     from vaibify_lab.runs.project_image import ProjectImage
-    from vaibify_lab.runs.vouching import ToSign
+    from vaibify_lab.runs.vouching import SignedOff, ToSign
 
 
 class Project(ProjectRuns, ProjectVerdicts):
@@ -59,7 +58,7 @@ class Project(ProjectRuns, ProjectVerdicts):
         by: str,
         note: str = "",
         server_identity: str | None = None,
-    ) -> SignOff:
+    ) -> SignedOff:
         """Record a person's word over exactly the bytes that were seen."""
         from vaibify_lab.runs import vouching
 

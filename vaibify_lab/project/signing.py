@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from vaibify_lab.core.errors import UsageError, VaibifyError
 from vaibify_lab.core.facts import SignOff, SignOffs
 from vaibify_lab.runs.preflight.conflicts import Conflicts
-from vaibify_lab.runs.vouching import ToSign
+from vaibify_lab.runs.vouching import SignedOff, ToSign
 
 if TYPE_CHECKING:
     from vaibify_lab.core.finding import Finding
     from vaibify_lab.project.facade import Project
 
-__all__ = ["ToSign", "doubts_about", "name_of", "plain_sign_off", "sign_offs_of"]
+__all__ = ["SignedOff", "ToSign", "doubts_about", "name_of", "plain_sign_off", "sign_offs_of"]
 
 
 def name_of(project: Project, given: str | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from vaibify_lab.core.disk import of_the_disk
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.report import all_green
 from vaibify_lab.files.factstore import LOCAL
@@ -56,3 +57,16 @@ def envelope_if_turned_green(opened: Opened, before: bool) -> bool:
         with suppress(VaibifyError):
             opened.tree.remove(TURNING)
     return turned
+
+
+def fault_of_the_envelope(opened: Opened, before: bool) -> VaibifyError | None:
+    """Do the same where what comes before it is done and stands; return what failed."""
+    try:
+        envelope_if_turned_green(opened, before)
+    except VaibifyError as error:
+        return error
+    except OSError as error:
+        if (told := of_the_disk(error)) is None:
+            raise
+        return told
+    return None

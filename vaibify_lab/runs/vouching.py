@@ -28,6 +28,8 @@ from vaibify_lab.runs.journal import now
 from vaibify_lab.runs.live import ACKNOWLEDGED, unfinished
 from vaibify_lab.runs.opened import Opened
 
+_RECORDED = "the sign-off is recorded; an envelope that was due is written by what is done next"
+
 
 @dataclass(frozen=True, slots=True)
 class ToSign:
@@ -45,6 +47,21 @@ class ToSign:
             "hashes": self.hashes,
             "bytes": {path: one.st_size if one else None for path, one in sizes.items()},
         }
+
+
+@dataclass(frozen=True, slots=True)
+class SignedOff:
+    """A sign-off that is recorded, and what kept the envelope from being written after it."""
+
+    entry: SignOff
+    envelope_fault: VaibifyError | None = None
+
+    @property
+    def warning(self) -> str | None:
+        """What to tell the person who signed, who has nothing to sign again."""
+        if self.envelope_fault is None:
+            return None
+        return f"the sign-off is recorded, but the envelope was not written: {self.envelope_fault}"
 
 
 def to_sign(opened: Opened, workflow_path: str, slug: str) -> ToSign:
@@ -84,8 +101,10 @@ def sign_off(
     by: str,
     note: str = "",
     server_identity: str | None = None,
-) -> SignOff:
+) -> SignedOff:
     """Record a person's word over exactly the bytes that were seen.
+
+    What fails once it is recorded is in the answer and raises nothing.
 
     Raises
     ------
@@ -105,10 +124,15 @@ def sign_off(
     old = store.load([seen.slug]).sign_offs.get(seen.slug)
     earlier = old.entries if isinstance(old, SignOffs) else ()
     turning.begin(opened, before)
-    store.write_sign_offs(SignOffs(workflow.stem, seen.slug, (*earlier, entry)))
-    _keep_plots(opened, workflow.by_slug[seen.slug], seen.hashes)
-    turning.envelope_if_turned_green(opened, before)
-    return entry
+    try:
+        store.write_sign_offs(SignOffs(workflow.stem, seen.slug, (*earlier, entry)))
+        _keep_plots(opened, workflow.by_slug[seen.slug], seen.hashes)
+        return SignedOff(entry, turning.fault_of_the_envelope(opened, before))
+    except KeyboardInterrupt:
+        there = store.load([seen.slug]).sign_offs.get(seen.slug)
+        if isinstance(there, SignOffs) and there.entries[len(earlier) :]:
+            raise KeyboardInterrupt(_RECORDED) from None
+        raise
 
 
 def _keep_plots(opened: Opened, step: Step, hashes: Mapping[str, str]) -> None:

@@ -87,7 +87,7 @@ export class Api {
       by: string;
       note: string;
     }
-  ): Promise<{ sign_off: answers.ISignOff }> {
+  ): Promise<{ sign_off: answers.ISignOff; envelope_fault: answers.IFault | null }> {
     return this.post(of(project, 'steps', slug, 'sign-offs'), word);
   }
 

@@ -58,7 +58,18 @@ async function recorded(
 ): Promise<boolean> {
   const { run_id, hashes } = body.toSign;
   try {
-    await model.api.signOff(project, slug, { ...word, run_id, hashes });
+    const { envelope_fault } = await model.api.signOff(project, slug, {
+      ...word,
+      run_id,
+      hashes
+    });
+    if (envelope_fault) {
+      const text = trans.__(
+        'The sign-off is recorded, but the envelope was not written: %1',
+        sentence(envelope_fault)
+      );
+      complain(trans, { text }, 'warning');
+    }
     void model.status.again();
     return true;
   } catch (error) {

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.apps.front import vaibify
 from tests.kit import Made
 from tests.runs.here import TIERS, marker, record, run_here, step
 from vaibify_lab.core.facts import CategoryResult
@@ -446,3 +447,20 @@ def test_tests_do_not_believe_byte_code_of_an_earlier_text(tmp_path: Path) -> No
     made.write("tests/helper.py", "VALUE = 2\n")
     os.utime(module, ns=(seen.st_atime_ns, seen.st_mtime_ns))
     assert run_here(made).steps == {"one": "tests-failed"}
+
+
+@pytest.mark.parametrize("content", ["", "<<<<<<< ours\n", '{"iFormat": 99}', "[]"])
+def test_a_marker_that_cannot_be_read_has_the_tests_run_again(tmp_path: Path, content: str) -> None:
+    made = Made.new(tmp_path / "p", with_tests("true"), FILES)
+    run_here(made)
+    path = ".vaibify/test_markers/workflow/one.json"
+    made.write(path, content)
+    assert f"run would run its tests alone: {path} " in vaibify(made.root, "status", "--why").out
+    ran = run_here(made)
+    (planned,) = ran.of("runStarted")[0]["plan"]
+    assert (ran.steps, planned["why"].startswith(path)) == ({"one": "passed"}, True)
+    assert ran.of("stepStarted") == [] and len(ran.of("testsStarted")) == 1
+    (text,) = ran.texts("warning", "one")
+    assert text.startswith("an unreadable test marker was kept as ")
+    assert made.steps()["one"].integrity == "passed"
+    assert run_here(made).steps == {"one": "skipped"}

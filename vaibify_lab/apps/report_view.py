@@ -136,7 +136,7 @@ def _reasons(
 
 def _would(planned: Planned) -> str:
     if planned.action == "skip" and planned.tests_due:
-        return "run would run its tests alone: they have not seen what is there now"
+        return f"run would run its tests alone: {planned.why}"
     if planned.action == "skip":
         return f"run would skip it: it {planned.why}"
     if planned.action == "run":

@@ -72,7 +72,7 @@ class StepReport:
     deterministic: bool = False
     enabled: bool = True
     in_pinned_image: bool = False
-    tests_due: bool = False
+    tests_due: str | None = None
     ended: str | None = None
     tested: str | None = None
     signed: str | None = None

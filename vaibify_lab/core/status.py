@@ -14,7 +14,7 @@ from vaibify_lab.core.graph import workflow_order
 from vaibify_lab.core.model import CATEGORIES, Step, Workflow
 from vaibify_lab.core.paths import shown
 from vaibify_lab.core.report import Reason, RunState, StepReport, TestState
-from vaibify_lab.core.verification import are_due, of_category, of_person
+from vaibify_lab.core.verification import of_category, of_person, why_due
 from vaibify_lab.core.world import Live, World
 
 
@@ -85,7 +85,7 @@ class _Look:
             deterministic=bool(passed and passed.deterministic),
             enabled=self.step.enabled,
             in_pinned_image=_in_pinned_image(passed, self.world),
-            tests_due=run == "current" and are_due(why_tests),
+            tests_due=why_due(why_tests) if run == "current" else None,
             ended=record.ended if isinstance(record, RunRecord) else None,
             tested=marker.when if isinstance(marker, TestMarker) else None,
             signed=signed.entries[-1].when if isinstance(signed, SignOffs) else None,

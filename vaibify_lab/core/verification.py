@@ -21,6 +21,8 @@ _OTHER = {
     "seed-changed": "ran before iSeed changed",
 }
 
+_DUE = ("-untested", "-cut-short", "-unknown", "marker-unusable")
+
 
 def of_category(
     step: Step,
@@ -62,12 +64,13 @@ def of_category(
     return "passed", []
 
 
-def are_due(reasons: Iterable[Reason]) -> bool:
-    """Tell from the reasons whether tests have not come to an end on the bytes that are there now.
+def why_due(reasons: Iterable[Reason]) -> str | None:
+    """Return why nobody knows what tests say of the bytes that are there; None where it is known.
 
-    Tests that failed, or that collected nothing, have: to run those again is somebody's decision.
+    They have not come to an end on them, or what they said there cannot be read. Tests that failed,
+    or that collected nothing, have: to run those again is somebody's decision.
     """
-    return any(one.code.endswith(("-untested", "-cut-short", "-unknown")) for one in reasons)
+    return next((one.text for one in reasons if one.code.endswith(_DUE)), None)
 
 
 def _moved_since_tests(

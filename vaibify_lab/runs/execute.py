@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
@@ -13,10 +13,12 @@ from vaibify_lab.core import differences
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.facts import FactFault, RunRecord
 from vaibify_lab.core.model import Step
+from vaibify_lab.core.paths import shown
 from vaibify_lab.runs.cache import keep
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.plan import Planned, nested, on_a_terminal
 from vaibify_lab.runs.ready import ReadySteps
+from vaibify_lab.runs.recording import left_out
 from vaibify_lab.runs.restoring import Restoring
 from vaibify_lab.runs.steprun import StepRun
 from vaibify_lab.runs.testrun import TestRun
@@ -26,6 +28,7 @@ from vaibify_lab.runs.writable import writable_folders
 StepOutcome = Literal[
     "passed", "failed", "interrupted", "blocked", "skipped", "tests-failed", "differs"
 ]
+_NAMED = 5
 _STOPS = frozenset({"failed", "interrupted", "blocked"})
 
 
@@ -225,13 +228,16 @@ class Scheduler:
             return record.outcome
         keep(self.context, step, record, made.hidden_writes)
         outputs, same = len(record.pins.outputs), len(record.unchanged_outputs)
+        gone = left_out(step, record, made.previous)
         write(
             "stepPass",
             step=step.slug,
             seconds=record.seconds,
             outputs=outputs,
-            identical=outputs > 0 and outputs == same,
+            identical=outputs > 0 and outputs == same and not gone,
         )
+        if gone:
+            write("warning", step=step.slug, text=_not_written(gone), path=gone[0])
         return self._tests(step, "passed") if tests else "passed"
 
     def _tests(self, step: Step, otherwise: StepOutcome) -> StepOutcome:
@@ -249,6 +255,12 @@ class Scheduler:
             if result.outcome != "passed" and only in (None, name)
         ]
         return "tests-failed" if bad else otherwise
+
+
+def _not_written(gone: Sequence[str]) -> str:
+    more = f" and {len(gone) - _NAMED} more" if len(gone) > _NAMED else ""
+    names = ", ".join(shown(path) for path in gone[:_NAMED])
+    return f"did not write {names}{more}, which its last run that passed wrote"
 
 
 def _participle(outcome: StepOutcome) -> str:

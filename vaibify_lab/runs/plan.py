@@ -30,7 +30,8 @@ class Planned:
 
     ``run``: whatever its state. ``if-needed``: decided when its parents have ended, by comparing
     what it would consume with what its last passed run consumed (early cut-off). ``skip``: not.
-    ``tests_due``: where it is not run, its tests are, which have not seen the bytes that are there.
+    ``tests_due``: where it is not run, its tests are, of which nobody knows what they say of the
+    bytes that are there.
     ``asked_for``: somebody wants to see it run, so that nothing made before stands in for it.
     """
 
@@ -97,8 +98,8 @@ def plan(
         elif not step.interactive and (lacks := _lacks(by_slug[slug], sealed, deterministic)):
             planned.append(Planned(slug, "run", f"no {lacks} run of it is recorded"))
         else:
-            due = tests and selection.mode == "stale" and by_slug[slug].tests_due
-            planned.append(replace(_if_needed(slug, by_slug[slug]), tests_due=due))
+            due = by_slug[slug].tests_due if tests and selection.mode == "stale" else None
+            planned.append(_with_tests(_if_needed(slug, by_slug[slug]), due))
     fit = [slug for slug in by_slug if _unfit(workflow.by_slug[slug], plot_only) is None]
     return _without_idle_ends(workflow, planned, frozenset(fit))
 
@@ -147,6 +148,14 @@ def _if_needed(slug: str, report: StepReport) -> Planned:
     if report.upstream_modified:
         return Planned(slug, "if-needed", "something upstream of it changed")
     return Planned(slug, "skip", "is current")
+
+
+def _with_tests(planned: Planned, due: str | None) -> Planned:
+    """Say of a step that is not run, and whose tests are, why they are."""
+    if due is None:
+        return planned
+    why = due if planned.action == "skip" else planned.why
+    return replace(planned, tests_due=True, why=why)
 
 
 def _without_idle_ends(

@@ -115,5 +115,12 @@ def _unchanged(pins: Pins, last: RunRecord | None) -> tuple[str, ...]:
     return tuple(path for path, pin in pins.outputs.items() if last.pins.outputs.get(path) == pin)
 
 
+def left_out(step: Step, record: RunRecord, previous: RunRecord | None) -> tuple[str, ...]:
+    """Return what the last run that passed wrote of a step's outputs and this one did not."""
+    last = previous.passed if previous is not None else None
+    before = step.made_among(last.pins.outputs) if last is not None else ()
+    return tuple(path for path in before if path not in record.pins.outputs)
+
+
 def _sentence(reason: Reason) -> str:
     return f"{reason.text}; {reason.action}" if reason.action else reason.text

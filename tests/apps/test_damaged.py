@@ -102,16 +102,16 @@ def test_a_damaged_environment_has_a_remedy_everywhere_and_is_not_to_be_committe
     [
         (SIGN_OFF, "", "jupyter vaibify sign-off make --pass"),
         (SIGN_OFF, "[", "jupyter vaibify sign-off make --pass"),
-        (RECORD, "", "run the step again"),
-        (RECORD, '{"format": 3}', "run the step again"),
-        (MARKER, "", "jupyter vaibify test make"),
+        (RECORD, "", "jupyter vaibify run make"),
+        (RECORD, '{"format": 3}', "jupyter vaibify run make"),
+        (MARKER, "", f"rm -- {MARKER}"),  # the step has no tests
     ],
 )
 def test_a_damaged_fact_has_a_remedy_and_check_names_it(
     made: Made, path: str, content: str, remedy: str
 ) -> None:
     made.write(path, content)
-    whole = f"git checkout -- {path}, or {remedy}"
+    whole = remedy if path == MARKER else f"git checkout -- {path}, or {remedy}"
     (found,) = [one for one in made.project().check() if one.code == "damaged"]
     assert (found.level, found.path, found.action) == ("error", path, whole)
     assert not added(made, path)

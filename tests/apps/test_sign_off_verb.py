@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.apps.front import vaibify
+from tests.apps.front import surroundings, vaibify
 from tests.kit import CHAIN, CHAIN_FILES, Made
 from vaibify_lab.core.facts import SignOffs
 from vaibify_lab.project import Project
@@ -85,3 +86,40 @@ def test_an_interruption_before_it_says_nothing_of_that(
     with pytest.raises(KeyboardInterrupt) as found:
         project.sign_off(project.to_sign("use"), "passed", by="Ada")
     assert str(found.value) == "" and entries(made.project()) == 0
+
+
+SIGN = "jupyter vaibify sign-off make --pass"
+POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n"
+
+
+def hint(made: Made) -> str | None:
+    """Return what status advises of the sign-off of ``make``."""
+    codes = ("not-signed", "sign-off-gone")
+    (found,) = [one for one in made.steps()["make"].reasons if one.code in codes]
+    return found.action
+
+
+def paste(made: Made, command: str) -> None:
+    env = surroundings()
+    done = subprocess.run(["bash", "-ec", command], cwd=made.root, env=env, capture_output=True)
+    assert done.returncode == 0, (command, done.stdout, done.stderr)
+
+
+def test_the_hint_to_sign_names_what_comes_first(tmp_path: Path, made: Made) -> None:
+    new = Made.new(tmp_path / "new", CHAIN, CHAIN_FILES)
+    first = f"jupyter vaibify run make, look at what it wrote, then: {SIGN}"
+    assert hint(new) == first
+    paste(new, first.replace(", look at what it wrote, then: ", "\n"))
+    assert new.states()["make"][:2] == ("current", "passed")
+    for content in ("edited\n", None):  # of what was signed before, too
+        (made.root / "out/a.txt").unlink() if content is None else made.write("out/a.txt", content)
+        assert hint(made) == first
+        assert vaibify(made.root, "sign-off", "make", "--pass").code == 1
+    paste(made, "jupyter vaibify run make")
+    assert hint(made) == SIGN
+    made.write("out/a.txt", POINTER)
+    assert hint(made) == f"git lfs pull, then: {SIGN}"
+    refused = vaibify(made.root, "sign-off", "make", "--pass")
+    text = "out/a.txt holds a git LFS pointer, not the content"
+    assert refused.err.startswith(f"jupyter vaibify sign-off: {text} (")
+    assert refused.err.endswith("; git lfs pull\n")

@@ -309,9 +309,12 @@ def test_both_branches_of_a_merge_reran_a_step(chain: Made) -> None:
     report = chain.steps()["make"]
     assert (report.run, report.green) == ("unknown", False)
     assert report.reasons[0].code == "record-unusable"
-    assert "conflict markers" in report.reasons[0].text
     path = ".vaibify/records/workflow/make.json"
-    assert report.reasons[0].action == f"git checkout --ours -- {path}, or run the step again"
+    assert report.reasons[0].text == f"{path} is in conflict: a merge is not finished"
+    assert report.reasons[0].action == (
+        f"git checkout --ours -- {path} && git add -- {path} (or --theirs), "
+        f"or jupyter vaibify run make, then: git add -- {path}"
+    )
     conflicted = chain.read(path)
     git(chain.root, "checkout", "--ours", path)
     git(chain.root, "add", "-A")
@@ -363,7 +366,7 @@ def test_a_merge_that_git_made_of_two_records_is_not_believed(chain: Made) -> No
     report = chain.steps()["make"]
     assert (report.run, report.green) == ("unknown", False)
     assert "two were merged into one" in report.reasons[0].text
-    assert report.reasons[0].action == "run the step again"
+    assert report.reasons[0].action == "jupyter vaibify run make"
     assert chain.run("make")["outcome"] == "passed"
     assert chain.states()["make"][0] == "current"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator
 
 from vaibify_lab.ceremony.damaged import damaged
@@ -11,6 +12,7 @@ from vaibify_lab.ceremony.standing import to_be_committed
 from vaibify_lab.core.clashes import RENAME
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.finding import Finding
+from vaibify_lab.core.merging import after_merge
 from vaibify_lab.envelope import environment
 from vaibify_lab.files.disk_names import name_clashes
 from vaibify_lab.runs.enveloping import manifested, read_environment
@@ -36,7 +38,10 @@ def check(opened: Opened, look: Look, *, publish: bool = False) -> list[Finding]
     for step in look.workflow.steps:
         found += undeclared_findings(inspection, step, look.reach.tests[step.slug])
     found += _names(opened, opened.workflow_paths() if publish else [look.workflow.path])
-    return [*found, *(_of_clone(opened) if publish else ())]
+    found += _of_clone(opened) if publish else ()
+    if opened.repository.snapshot().unmerged:
+        found = [dataclasses.replace(one, action=after_merge(one.action)) for one in found]
+    return found
 
 
 def _names(opened: Opened, workflows: Iterable[str]) -> Iterator[Finding]:

@@ -27,6 +27,7 @@ def standing(opened: Opened, workflows: Sequence[Workflow], look: Look) -> Envel
     gone, differing = _differing(opened, listed, look)
     environment, unread = _environment(opened)
     problems, git_fault = _clone_problems(opened, workflows, covered, look)
+    merging = problems is not None and bool(opened.repository.snapshot().unmerged)
     return Envelope(
         manifest_present=opened.tree.lstat(MANIFEST) is not None,
         manifest_fault=manifest_fault or fault,
@@ -45,6 +46,7 @@ def standing(opened: Opened, workflows: Sequence[Workflow], look: Look) -> Envel
         image_lock=environment.lock_sha256 if environment else None,
         clone_problems=problems,
         git_fault=git_fault,
+        merging=merging,
     )
 
 

@@ -207,11 +207,30 @@ class SignOffs:
 
 @dataclass(frozen=True, slots=True)
 class FactFault:
-    """A fact file that is not believed, and what to do about it."""
+    """A fact file that is not believed, and what to do about it.
+
+    ``anew`` is what to type for a new one; ``back`` how git gives one that reads ("" where it has
+    none), ``after`` what is to follow a new one. Neither helps against the cause ``other``: then
+    ``anew`` says what does.
+    """
 
     path: str
     text: str
-    action: str
+    anew: str
+    cause: Literal["damaged", "pointer", "other"] = "other"
+    back: str = ""
+    after: str = ""
+
+    @property
+    def action(self) -> str:
+        """What to do about it."""
+        return self.action_by(self.anew)
+
+    def action_by(self, anew: str) -> str:
+        """Return what to do where ``anew`` is what makes a new one."""
+        if self.cause != "damaged":
+            return self.anew
+        return f"{self.back}, or {anew}{self.after}" if self.back else f"{anew}{self.after}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from vaibify_lab.core.merging import after_merge
 from vaibify_lab.core.model import Workflow
 from vaibify_lab.core.observed import TO_BE_COMMITTED, CloneProblem
 from vaibify_lab.core.paths import as_word, shown
@@ -22,8 +23,9 @@ class Envelope:
 
     ``manifest_missing`` paths should be listed and are not; ``manifest_gone`` are listed and not
     there; ``manifest_differing`` are listed with other bytes. ``clone_problems`` is None when git
-    could not be asked, with ``git_fault`` saying why. ``lock_faults`` are sentences; ``image`` is
-    the config digest pinned, ``registry`` the digest in a registry.
+    could not be asked, with ``git_fault`` saying why; ``merging``: git holds files in conflict.
+    ``lock_faults`` are sentences; ``image`` is the config digest pinned, ``registry`` the digest
+    in a registry.
     """
 
     manifest_present: bool = False
@@ -43,21 +45,29 @@ class Envelope:
     image_lock: str | None = None
     clone_problems: tuple[CloneProblem, ...] | None = ()
     git_fault: str = ""
+    merging: bool = False
 
 
 def ladder(
     workflow: Workflow, reports: Sequence[StepReport], envelope: Envelope
 ) -> tuple[Rung, ...]:
     """Return the five rungs for a workflow."""
+    consistent = _in_order(_self_consistent(workflow, reports, envelope), envelope)
+    reproducible = _in_order(_reproducible(workflow, reports, envelope), envelope)
     return (
-        _rung(
-            "L1", "Self-consistent", list(_self_consistent(workflow, reports, envelope)), envelope
-        ),
+        _rung("L1", "Self-consistent", consistent, envelope),
         _later("L2", "Published"),
-        _rung("L3", "Reproducible", list(_reproducible(workflow, reports, envelope)), None),
+        _rung("L3", "Reproducible", reproducible, None),
         _later("L4", "Traceable"),
         _later("L5", "Attested"),
     )
+
+
+def _in_order(reasons: Iterable[Reason], envelope: Envelope) -> list[Reason]:
+    """Return the reasons; an envelope is due when a merge that goes on is finished."""
+    if not envelope.merging:
+        return list(reasons)
+    return [replace(one, action=after_merge(one.action)) for one in reasons]
 
 
 def _rung(level: str, title: str, missing: list[Reason], git: Envelope | None) -> Rung:

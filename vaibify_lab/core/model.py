@@ -108,10 +108,14 @@ class Step:
         return self.data_commands + self.plot_commands
 
     @property
+    def to_be_enabled(self) -> str:
+        """What to do before it can be run or tested; empty where it can."""
+        return "" if self.enabled else f"set bEnabled of {self.slug!r} to true, then: "
+
+    @property
     def how_to_run(self) -> str:
         """What to type to have it run, and what to do before."""
-        before = "" if self.enabled else f"set bEnabled of {self.slug!r} to true, then: "
-        return f"{before}jupyter vaibify run {self.slug}"
+        return f"{self.to_be_enabled}jupyter vaibify run {self.slug}"
 
     @property
     def kind(self) -> str:

@@ -115,9 +115,10 @@ def of_person(
     keep_if_identical: bool,
 ) -> tuple[UserState, list[Reason]]:
     """Return what a person said of a step's outputs, while it is still about these bytes."""
-    sign = f"jupyter vaibify sign-off {step.slug} --pass"
+    sign = _how_to_sign(step, passed, world)
     if isinstance(found, FactFault):
-        return "unknown", [Reason("sign-off-unusable", found.text, found.path, found.action)]
+        action = found.action_by(sign)
+        return "unknown", [Reason("sign-off-unusable", found.text, found.path, action)]
     if found is None:
         return "untested", [Reason("not-signed", "nobody has signed it off", None, sign)]
     entry = found.entries[-1]
@@ -131,6 +132,19 @@ def of_person(
         text = f"the step was run again after {entry.by} signed"
         return "untested", [Reason("sign-off-gone", text, None, sign)]
     return _of_signed_bytes(entry, world.outputs(step), world, sign)
+
+
+def _how_to_sign(step: Step, passed: RunRecord | None, world: World) -> str:
+    """Return what to type to sign a step, and before it what there must be: a run's own outputs."""
+    sign = f"jupyter vaibify sign-off {step.slug} --pass"
+    pins = passed.pins.outputs if passed is not None else {}
+    made = {path: pins[path] for path in step.made_among(pins)}
+    kinds = {state.kind for _, state in _moved(world.outputs(step), made, world)}
+    if "lfs-pointer" in kinds:
+        return f"git lfs pull, then: {sign}"
+    if passed is None or kinds - UNKNOWABLE:
+        return f"{step.how_to_run}, look at what it wrote, then: {sign}"
+    return sign
 
 
 def _of_signed_bytes(

@@ -26,6 +26,7 @@ from vaibify_lab.files.tree import Tree
 BlobIds = Mapping[str, str | None]
 REGULAR = ("100644", "100755")
 GITLINK = "160000"
+_MANIFEST, _OURS = "MANIFEST.sha256", ".vaibify/"  # what no person writes, nor resolves
 _ADD, _ADD_SPARSE = "git add ", "git add --sparse "
 _PUT_BACK = "make it or put it back, or list it no more, and then: jupyter vaibify envelope"
 
@@ -104,9 +105,17 @@ def _obstacle(tree: Tree, snapshot: GitSnapshot, path: str) -> CloneProblem | No
         if _mode(tree, f"{folder}/.git", bool):
             return _nested(path, folder)
     if path in snapshot.unmerged:
-        text, action = "is in conflict: a merge is not finished", f"resolve it, then {_add(path)}"
-        return CloneProblem(path, "modified", text, action)
+        text = "is in conflict: a merge is not finished"
+        return CloneProblem(path, "modified", text, _resolve(path, snapshot))
     return None
+
+
+def _resolve(path: str, snapshot: GitSnapshot) -> str:
+    """Return how a conflict ends; git commits nothing while there is another."""
+    add = _add(path) if len(snapshot.unmerged) == 1 else f"git add -- {as_word(path)}"
+    if path != _MANIFEST and not path.startswith(_OURS):
+        return f"resolve it, then {add}"
+    return f"take one side, git checkout --ours -- {as_word(path)} (or --theirs), then {add}"
 
 
 def _pointer(tree: Tree, snapshot: GitSnapshot, path: str) -> CloneProblem | None:

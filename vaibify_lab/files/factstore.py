@@ -10,11 +10,11 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from vaibify_lab.core import fact_files
-from vaibify_lab.core.errors import MissingFile, VaibifyError
+from vaibify_lab.core.errors import LaterFormat, MissingFile, VaibifyError
 from vaibify_lab.core.facts import FactFault, Facts, RunRecord, SignOffs, TestMarker
 from vaibify_lab.core.paths import as_word
 from vaibify_lab.files.directory import Directory
-from vaibify_lab.files.hashing import Stamp
+from vaibify_lab.files.hashing import Stamp, pointer_in
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.files.trust import ChangeTimes, is_settled
 
@@ -23,7 +23,7 @@ LOCAL = ".vaibify/local"
 DRAFTS = f"{LOCAL}/drafts"
 _KINDS = (RECORDS, MARKERS, SIGN_OFFS)
 _ANEW = {
-    RECORDS: "run the step again",
+    RECORDS: "jupyter vaibify run {}",
     MARKERS: "jupyter vaibify test {}",
     SIGN_OFFS: "jupyter vaibify sign-off {} --pass",
 }
@@ -169,11 +169,12 @@ class FactStore:
             return known[1]  # type: ignore[return-value]  # one parser per path
         fact: _Fact | FactFault
         try:
-            fact = parse(here.read(slug + _SUFFIX, _LIMIT), path, self.stem, slug)
+            data = here.read(slug + _SUFFIX, _LIMIT)
+            fact = _pointer(path, data) or parse(data, path, self.stem, slug)
         except MissingFile:
             fact = FactFault(path, f"{path} cannot be read", "make it readable")
         except VaibifyError as error:
-            fact = FactFault(path, f"{path} {error.text}", _remedy(kind, path, slug, error))
+            fact = _fault(path, error, _ANEW[kind].format(as_word(slug)))
         if is_settled(stamp[:4], started) and times.are_kept_on(here.device()):
             self._parsed[path] = (stamp, fact)
         return fact
@@ -235,11 +236,18 @@ def _stamp_of(status: os.stat_result) -> _Stamp:
     return (status.st_size, *times, status.st_ino, status.st_mode)
 
 
-def _remedy(kind: str, path: str, slug: str, error: VaibifyError) -> str:
+def _pointer(path: str, data: bytes) -> FactFault | None:
+    if pointer_in(data) is None:
+        return None
+    text = f"{path} holds a git LFS pointer, not the content"
+    return FactFault(path, text, "git lfs pull", "pointer")
+
+
+def _fault(path: str, error: VaibifyError, anew: str) -> FactFault:
+    """Return what to say of a fact that does not read; of another version's nothing is replaced."""
+    text = f"{path} {error.text}"
+    if isinstance(error, LaterFormat):
+        return FactFault(path, text, "update vaibify_lab")
     if error.action:
-        return error.action
-    anew = _ANEW[kind].format(as_word(slug))
-    if "merged into one" in error.text:  # the last commit may hold that very mixture
-        return anew
-    which = "--ours " if "conflict markers" in error.text else ""
-    return f"git checkout {which}-- {as_word(path)}, or {anew}"
+        return FactFault(path, text, error.action)
+    return FactFault(path, text, anew, "damaged")

@@ -90,6 +90,12 @@ def pointers_among(tree: Tree, paths: Iterable[str]) -> Iterator[str]:
                 yield path
 
 
+def pointer_in(data: bytes) -> str | None:
+    """Return the oid where all of a file is a git LFS pointer, else None."""
+    found = _POINTER.match(data) if len(data) < _POINTER_LIMIT else None
+    return found[1].decode("ascii") if found else None
+
+
 def holds_pointer(tree: Tree, path: str) -> bool:
     """Tell whether a git LFS pointer stands at a path."""
     return any(pointers_among(tree, [path]))
@@ -247,8 +253,8 @@ def _digest_small(opened: int, size: int, blob: hashlib._Hash | None) -> FileSta
 
 def _state_of(data: bytes) -> FileState:
     digest = hashlib.sha256(data).hexdigest()
-    if len(data) < _POINTER_LIMIT and (pointer := _POINTER.match(data)):
-        return FileState("lfs-pointer", digest, len(data), pointer[1].decode("ascii"))
+    if (oid := pointer_in(data)) is not None:
+        return FileState("lfs-pointer", digest, len(data), oid)
     return FileState("file", digest, len(data))
 
 

@@ -29,6 +29,7 @@ from vaibify_lab.envelope import manifest
 from vaibify_lab.envelope.manifest import Manifest
 from vaibify_lab.files import signing
 from vaibify_lab.files.clone import CloneCheck
+from vaibify_lab.files.fact_remedies import FactRemedies
 from vaibify_lab.files.factstore import DRAFTS, LOCAL, FactStore, recorded_stems
 from vaibify_lab.files.git import Repository
 from vaibify_lab.files.statcache import StatCache, default_store
@@ -70,6 +71,7 @@ class Opened:
         self.observer = Observer(self.tree, self.repository, self.cache)
         self.memory = Memory()
         self.clones = CloneCheck(self.repository)
+        self._remedies = FactRemedies(self.repository)
         self._stores: dict[str, FactStore] = {}
         self._signatures: dict[tuple[bytes, str, str], SignatureState] = {}
 
@@ -215,8 +217,9 @@ class Opened:
         return UsageError(text, where=named, action=action)
 
     def _checked(self, workflow: Workflow) -> Facts:
-        """Load the facts, with the last signature of each step checked."""
-        facts = self.facts_of(workflow).load([step.slug for step in workflow.steps])
+        """Load the facts, with the last signature of each step checked, and what mends the rest."""
+        read = self.facts_of(workflow).load([step.slug for step in workflow.steps])
+        facts = self._remedies.mended(read, workflow)
         checked: dict[str, SignOffs | FactFault] = {}
         for slug, found in facts.sign_offs.items():
             if isinstance(found, SignOffs) and found.entries[-1].signature:

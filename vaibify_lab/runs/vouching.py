@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from vaibify_lab.core.differences import describe
 from vaibify_lab.core.errors import (
     BytesChanged,
     NotPassed,
@@ -85,7 +86,8 @@ def to_sign(opened: Opened, workflow_path: str, slug: str) -> ToSign:
     hashes = {}
     for path, state in hash_many(opened.tree, paths).items():
         if state.sha256 is None or state.kind != "file":
-            raise NotPassed(f"{path} is {state.kind}, so it cannot be signed", action=run)
+            action = "git lfs pull" if state.kind == "lfs-pointer" else run
+            raise NotPassed(f"{describe(path, state)}, so it cannot be signed", action=action)
         if passed.pins.outputs.get(path) != state.sha256:
             raise NotPassed(f"{path} is not what the last run of {slug!r} wrote", action=run)
         hashes[path] = state.sha256

@@ -9,11 +9,14 @@ from vaibify_lab.core.observed import FileState, GitSnapshot
 from vaibify_lab.core.paths import as_word, shown
 from vaibify_lab.envelope.manifest import NAME
 from vaibify_lab.files.clone_reasons import fetch_pointer
+from vaibify_lab.files.other_form import renaming
+from vaibify_lab.files.tree import Tree
 
 _WRITE = "jupyter vaibify envelope"
 
 
 def not_as_listed(
+    tree: Tree,
     snapshot: GitSnapshot,
     blob_ids: Mapping[str, str | None],
     listed: Mapping[str, str],
@@ -32,7 +35,7 @@ def not_as_listed(
             yield Finding("error", "manifest-differs", text, None, path, action)
         elif state.kind == "missing" and path in listed and path in snapshot.tree:
             text = f"{shown(path)} is listed in {NAME}, and is not there"
-            action = _mend(snapshot, path, None)
+            action = renaming(tree, snapshot, path) or _mend(snapshot, path, None)
             yield Finding("error", "listed-missing", text, None, path, action)
 
 

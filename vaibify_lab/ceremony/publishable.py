@@ -44,7 +44,8 @@ def publish_findings(
     """
     listed = manifest.hashes() if manifest else {}
     wanted: dict[str, str | None] = dict.fromkeys(listed) | dict(blob_ids)
-    here = list(not_as_listed(repository.snapshot(), wanted, listed, states))
+    tree = Tree(repository.root)
+    here = list(not_as_listed(tree, repository.snapshot(), wanted, listed, states))
     told = {one.path: (one.code, *TO_BE_COMMITTED) for one in here}  # nobody is to commit those
     clone = (one for one in _clone(repository, wanted) if one.code not in told.get(one.path, ()))
     found = [*_manifest(manifest, blob_ids), *here, *clone]

@@ -15,6 +15,7 @@ from vaibify_lab.envelope.environment import EnvironmentFile
 from vaibify_lab.envelope.lock import parse_lock
 from vaibify_lab.envelope.manifest import Manifest
 from vaibify_lab.files.disk_names import name_clashes
+from vaibify_lab.files.other_form import renaming
 from vaibify_lab.runs.enveloping import MANIFEST, SOURCES, covered_by, read_environment
 from vaibify_lab.runs.look import LOCK, Blobs, States
 from vaibify_lab.runs.opened import Look, Opened
@@ -33,6 +34,7 @@ def standing(opened: Opened, workflows: Sequence[Workflow], look: Look) -> Envel
         manifest_fault=manifest_fault or fault,
         manifest_missing=opened.memory.of(_not_among, covered, listed),
         manifest_gone=gone,
+        renamings=_renamings(opened, gone) if problems is not None else {},
         manifest_differing=differing,
         lock_present=opened.tree.lstat(LOCK) is not None,
         lock_faults=lock_faults(opened, all(one.no_python_packages for one in workflows)),
@@ -127,6 +129,14 @@ def _unlike(
         elif state.kind != "file" or state.sha256 != sha256:
             differing.append(path)
     return tuple(gone), tuple(differing)
+
+
+def _renamings(opened: Opened, gone: Sequence[str]) -> dict[str, str]:
+    """Return how those are renamed that lie there under a name of another Unicode form."""
+    odd = _not_ascii(gone)
+    snapshot = opened.repository.snapshot() if odd else None
+    ways = {path: renaming(opened.tree, snapshot, path) for path in odd if snapshot is not None}
+    return {path: way for path, way in ways.items() if way is not None}
 
 
 def _environment(opened: Opened) -> tuple[EnvironmentFile | None, VaibifyError | None]:

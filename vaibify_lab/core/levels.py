@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from vaibify_lab.core.merging import after_merge
 from vaibify_lab.core.model import Workflow
@@ -22,7 +22,8 @@ class Envelope:
     """What was seen of the envelope and of git.
 
     ``manifest_missing`` paths should be listed and are not; ``manifest_gone`` are listed and not
-    there; ``manifest_differing`` are listed with other bytes. ``clone_problems`` is None when git
+    there, those in ``renamings`` only by the Unicode form of their names, with what mends that;
+    ``manifest_differing`` are listed with other bytes. ``clone_problems`` is None when git
     could not be asked, with ``git_fault`` saying why; ``merging``: git holds files in conflict.
     ``lock_faults`` are sentences; ``image`` is the config digest pinned, ``registry`` the digest
     in a registry.
@@ -32,6 +33,7 @@ class Envelope:
     manifest_fault: str = ""
     manifest_missing: tuple[str, ...] = ()
     manifest_gone: tuple[str, ...] = ()
+    renamings: Mapping[str, str] = field(default_factory=dict)
     manifest_differing: tuple[str, ...] = ()
     lock_present: bool = False
     lock_faults: tuple[str, ...] = ()
@@ -119,6 +121,8 @@ def _gone(envelope: Envelope) -> Iterator[Reason]:
     for path in envelope.manifest_gone:
         action = f"git checkout -- {as_word(path)}, or list what is there: {_ENVELOPE}"
         text = f"{shown(path)} is listed in MANIFEST.sha256, and is not there"
+        if path in envelope.renamings:
+            text, action = f"{text} in that Unicode form", envelope.renamings[path]
         yield Reason("listed-missing", text, path, action)
 
 

@@ -116,6 +116,21 @@ def as_word(path: str) -> str:
     return f"$'{''.join(map(_in_quotes, word))}'"
 
 
+def as_bytes_word(path: str) -> str:
+    """Return a path as one word whose every byte beyond ASCII is spelt: none looks like another."""
+    word = as_word(path)
+    if word.isascii():
+        return word
+    start = "./" if path.startswith((":", "-")) else ""
+    return f"$'{start}{''.join(map(_as_bytes, path))}'"
+
+
+def _as_bytes(char: str) -> str:
+    if char.isascii():
+        return _in_quotes(char)
+    return "".join(f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogateescape"))
+
+
 def _in_quotes(char: str) -> str:
     if char in "\\'":
         return f"\\{char}"

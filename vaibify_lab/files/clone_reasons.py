@@ -20,6 +20,7 @@ from vaibify_lab.files.attributes import (
 )
 from vaibify_lab.files.git import Repository
 from vaibify_lab.files.hashing import holds_pointer
+from vaibify_lab.files.other_form import renaming
 from vaibify_lab.files.paths import escaped
 from vaibify_lab.files.tree import Tree
 
@@ -57,7 +58,8 @@ def _explained(repo: Repository, snapshot: GitSnapshot, paths: BlobIds) -> Itera
         if path in rules:
             yield _ignored(path, rules[path])
         elif path not in snapshot.tree and not is_there(tree, path):
-            yield CloneProblem(path, "untracked", "is not there, nor in the last commit", _PUT_BACK)
+            action = renaming(tree, snapshot, path) or _PUT_BACK
+            yield CloneProblem(path, "untracked", "is not there, nor in the last commit", action)
         elif path not in snapshot.tree:
             yield _uncommitted(path, is_staged=path in snapshot.index)
         elif problem := _stored_otherwise(tree, snapshot, path, attributes[path], autocrlf):

@@ -15,6 +15,7 @@ from vaibify_lab.core.paths import shown
 from vaibify_lab.core.report import Reason
 from vaibify_lab.engines.base import Ended
 from vaibify_lab.files.hashing import hash_many
+from vaibify_lab.files.other_form import instead_of
 from vaibify_lab.files.stamps import Stamp
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs import explain
@@ -256,7 +257,8 @@ def _hashes(tree: Tree, paths: Sequence[str], undeclared: Sequence[str]) -> dict
     found: dict[str, str] = {}
     for path, state in hash_many(tree, paths).items():
         if state.kind == "missing":
-            text = f"did not write its output {shown(path)}{instead}"
+            other = instead_of(tree, path)
+            text = f"did not write its output {shown(path)}{f': {other}' if other else instead}"
             return Reason("output-missing", text, path, "write it, or correct the declaration")
         if state.kind != "file" or state.sha256 is None:
             detail = f": {state.detail}" if state.detail else ""

@@ -12,6 +12,7 @@ from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import as_word, is_within, shown
 from vaibify_lab.files.clone_reasons import GITLINK, above, ignore_rules
 from vaibify_lab.files.hashing import holds_pointer, pointers_among
+from vaibify_lab.files.other_form import instead_of, renaming
 from vaibify_lab.runs.preflight.inspection import Inspection
 from vaibify_lab.runs.writable import folder_of
 
@@ -91,7 +92,9 @@ def _script(inspection: Inspection, step: Step, path: str) -> Iterator[Finding]:
         yield Finding("error", "script-unusable", text, step.slug, path, action)
         return
     other = _elsewhere(inspection, path, step.directory)
-    if other is None:
+    if renamed := _in_other_form(inspection, path):
+        text, action = f"script {path!r} does not exist: {renamed[0]}", renamed[1]
+    elif other is None:
         text, action = f"script {path!r} does not exist", "write it, or correct the command"
     else:
         here, there = _folder_words(step.directory), _folder_words(other.base)
@@ -166,6 +169,10 @@ def _pointers(inspection: Inspection, step: Step, path: str) -> Iterator[Finding
 def _missing_input(inspection: Inspection, step: Step, path: str, makers: Sequence[str]) -> Finding:
     text = f"input {path!r} does not exist"
     action = "put it there, or correct saInputDataFiles"
+    if renamed := _in_other_form(inspection, path):
+        return Finding(
+            "error", "input-missing", f"{text}: {renamed[0]}", step.slug, path, renamed[1]
+        )
     if makers:
         text = f"{text}: step {makers[0]!r} makes it"
         action = inspection.workflow.by_slug[makers[0]].how_to_run
@@ -214,7 +221,17 @@ def _tests(inspection: Inspection, step: Step) -> Iterator[Finding]:
     for path in dict.fromkeys(filter(None, files)):
         if inspection.place(path).kind != "file" and not inspection.producers.of([path]):
             text, action = f"test file {path!r} does not exist", "write it, or correct its name"
+            if renamed := _in_other_form(inspection, path):
+                text, action = f"{text}: {renamed[0]}", renamed[1]
             yield Finding("warning", "test-missing", text, step.slug, path, action)
+
+
+def _in_other_form(inspection: Inspection, path: str) -> tuple[str, str] | None:
+    """Return what is there under another Unicode form of a name, and how it is renamed."""
+    if path.isascii():
+        return None
+    action = renaming(inspection.tree, inspection.repository.snapshot(), path)
+    return (instead_of(inspection.tree, path), action) if action else None
 
 
 @dataclass(frozen=True, slots=True)

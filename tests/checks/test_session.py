@@ -224,7 +224,7 @@ def test_unittest_that_runs_nothing(bench: Bench, count: int, said: str, outcome
     )
     result = session.results(commands, bench.exchange, "", log=log)["integrity"]
     assert (result.outcome, result.detail) == (
-        (outcome, "ran no test") if outcome == "unknown" else (outcome, "")
+        (outcome, f"ran no test: {command}") if outcome == "unknown" else (outcome, "")
     )
 
 
@@ -272,11 +272,10 @@ def test_every_session_of_a_command_counts(bench: Bench) -> None:
     result = bench.run(f"{PYTEST} fail.py; {PYTEST} pass.py")
     assert (result.outcome, result.exit_status, result.collected) == ("failed", 0, 4)
     assert outcomes_of(result)["test_bad"] == "failed"
-    result = bench.run("true", f"{PYTEST} pass.py; {PYTEST} none.py; true")
-    assert (result.outcome, result.detail) == (
-        "unknown",
-        "collected no test in one of their sessions",
-    )
+    command = f"{PYTEST} pass.py; {PYTEST} none.py; true"
+    result = bench.run("true", command)
+    text = f"collected no test in one of their sessions: {command}"
+    assert (result.outcome, result.detail) == ("unknown", text)
 
 
 def test_with_xdist(bench: Bench) -> None:

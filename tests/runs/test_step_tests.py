@@ -464,3 +464,31 @@ def test_a_marker_that_cannot_be_read_has_the_tests_run_again(tmp_path: Path, co
     assert text.startswith("an unreadable test marker was kept as ")
     assert made.steps()["one"].integrity == "passed"
     assert run_here(made).steps == {"one": "skipped"}
+
+
+NOTHING = "python -m pytest -q tests/test_it.py -k none"
+WRITE = "write a test that is neither skipped nor expected to fail, or correct the command"
+THEN = ", then: jupyter vaibify test one"
+
+
+@pytest.mark.parametrize(
+    ("commands", "text", "action"),
+    [
+        ([f"{NOTHING} || true"], "ran no test", f"{WRITE}: {NOTHING} || true{THEN}"),
+        ([PYTEST, NOTHING], f"ran no test: {NOTHING}", f"{WRITE}{THEN}"),
+        ([f"{PYTEST}; {NOTHING}"], "collected no test in one of their sessions",
+         f"{WRITE}: {PYTEST}; {NOTHING}{THEN}"),
+        (["python -m pytest --version"], "began no session of pytest",
+         "let the command run its tests by pytest: python -m pytest --version" + THEN),
+    ],
+)  # fmt: skip
+def test_where_no_test_ran_nobody_is_sent_to_run_them_again(
+    tmp_path: Path, commands: list[str], text: str, action: str
+) -> None:
+    made = Made.new(tmp_path / "p", with_tests(*commands), FILES)
+    done = vaibify(made.root, "run")
+    assert (done.code, f"{text}; {action}\n" in done.err) == (1, True), done.err
+    (found,) = [one for one in made.steps()["one"].reasons if "integrity" in one.code]
+    assert (found.code, found.action) == ("integrity-empty", action)
+    assert found.text.endswith(text)
+    assert run_here(made).steps == {"one": "skipped"}  # it would end the same

@@ -179,7 +179,8 @@ class Teller:
             self._say("✓", "+", f"{slug}: {text}", "green")
         else:
             self._say("✗", "x", f"{slug}: {text}", "red")
-            self.faults.append(f"step {slug!r}: {text}")
+            action = f"; {event['action']}" if event.get("action") else ""
+            self.faults.append(f"step {slug!r}: {text}{action}")
 
     def _twice(self, event: Event) -> None:
         slug = event.get("step")

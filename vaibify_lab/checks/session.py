@@ -12,7 +12,13 @@ from typing import Literal
 from vaibify_lab.checks.exchange import Report, read_reports, read_status
 from vaibify_lab.core import disk
 from vaibify_lab.core.commands import simple_commands
-from vaibify_lab.core.facts import CategoryResult, TestResult
+from vaibify_lab.core.facts import (
+    BEGAN_NOTHING,
+    COLLECTED_NOTHING,
+    RAN_NOTHING,
+    CategoryResult,
+    TestResult,
+)
 from vaibify_lab.core.interpreters import starts
 from vaibify_lab.core.model import Category, TestSuite
 
@@ -26,6 +32,7 @@ _RAN = re.compile(
     r"^Ran (\d+) tests? in [^\n]*\n\n(?:OK|NO TESTS RAN)(?: \(([^\n)]*)\))?", re.MULTILINE
 )
 _VOID = re.compile(r"(?:skipped|expected failures)=(\d+)")
+_NOTHING = (RAN_NOTHING, COLLECTED_NOTHING, BEGAN_NOTHING)
 _PASSING = frozenset({"passed", "skipped"})
 _Outcome = Literal["passed", "failed", "unknown"]
 
@@ -143,7 +150,7 @@ def _judge(
 def _by_status(command: Command, status: int, why: Callable[[int], str]) -> _Judged:
     """Judge a command that began no session of pytest's: it is one test."""
     if status == 0 and _begins(command, "pytest"):
-        return _Judged("unknown", status, (), "began no session of pytest")
+        return _Judged("unknown", status, (), BEGAN_NOTHING)
     outcome: _Outcome = "failed" if status else "passed"
     text = why(status) if status else ""
     return _Judged(outcome, status, (TestResult(command.declared, outcome, text),), text)
@@ -162,7 +169,7 @@ def _hollow(judged: _Judged) -> _Judged:
     """Believe no pass of unittest that ran nothing; before Python 3.12 its status is 0 then."""
     if judged.outcome != "passed":
         return judged
-    return _Judged("unknown", judged.status, (), "ran no test")
+    return _Judged("unknown", judged.status, (), RAN_NOTHING)
 
 
 def _of_sessions(status: int, reports: Sequence[Report], why: Callable[[int], str]) -> _Judged:
@@ -182,7 +189,7 @@ def _of_sessions(status: int, reports: Sequence[Report], why: Callable[[int], st
             "unknown",
             status,
             tests,
-            "collected no test in one of their sessions" if ran else "ran no test",
+            COLLECTED_NOTHING if ran else RAN_NOTHING,
         )
     return _Judged("passed", status, tests)
 
@@ -196,6 +203,10 @@ def _join(commands: tuple[str, ...], judged: Sequence[_Judged]) -> CategoryResul
         outcome = "failed"
     elif "unknown" in outcomes:
         outcome = "unknown"
-    worst = next((one for one in judged if one.outcome == outcome), judged[0])
+    at = next((at for at, one in enumerate(judged) if one.outcome == outcome), 0)
+    worst = judged[at]
     status = next((one.status for one in judged if one.status != 0), 0)
-    return CategoryResult(outcome, commands, status, ran, tests, worst.detail)
+    detail = worst.detail
+    if detail in _NOTHING and len(commands) > 1:
+        detail = f"{detail}: {commands[at]}"
+    return CategoryResult(outcome, commands, status, ran, tests, detail)

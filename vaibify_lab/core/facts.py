@@ -126,6 +126,11 @@ class TestResult:
     detail: str = ""
 
 
+RAN_NOTHING = "ran no test"
+COLLECTED_NOTHING = "collected no test in one of their sessions"
+BEGAN_NOTHING = "began no session of pytest"
+
+
 @dataclass(frozen=True, slots=True)
 class CategoryResult:
     """One category's run: commands as declared, exit statuses, what was collected."""

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from vaibify_lab.core.differences import UNKNOWABLE, describe, of_environment
-from vaibify_lab.core.facts import FactFault, RunRecord, SignOff, SignOffs, TestMarker
+from vaibify_lab.core.facts import (
+    BEGAN_NOTHING,
+    COLLECTED_NOTHING,
+    RAN_NOTHING,
+    CategoryResult,
+    FactFault,
+    RunRecord,
+    SignOff,
+    SignOffs,
+    TestMarker,
+)
 from vaibify_lab.core.model import Category, Step, Workflow
 from vaibify_lab.core.observed import FileState
 from vaibify_lab.core.paths import shown
@@ -51,8 +61,9 @@ def of_category(
         return "untested", [_untested(category, other)]
     if result.collected == 0 and result.outcome != "failed":
         text = f"{category} tests {result.detail or 'collected no test'}"
-        code = f"{category}-{'cut-short' if result.exit_status is None else 'empty'}"
-        return "untested", [Reason(code, text, None, "jupyter vaibify test")]
+        write = write_a_test(step, result)
+        code = f"{category}-{'empty' if write else 'cut-short'}"
+        return "untested", [Reason(code, text, None, write or "jupyter vaibify test")]
     if result.outcome == "failed":
         bad = [one.name for one in result.tests if one.outcome not in ("passed", "skipped")]
         text = f"failed: {', '.join(bad[:5]) or result.detail or 'see the log'}"
@@ -60,8 +71,27 @@ def of_category(
             text += f" ({result.detail})"
         return "failed", [Reason(f"{category}-failed", f"{category} tests {text}")]
     if result.outcome == "unknown":
-        return "unknown", [Reason(f"{category}-unknown", result.detail or "tests told nothing")]
+        write = write_a_test(step, result)
+        code = f"{category}-{'empty' if write else 'unknown'}"
+        return "unknown", [Reason(code, result.detail or "tests told nothing", None, write)]
     return "passed", []
+
+
+def write_a_test(step: Step, result: CategoryResult) -> str | None:
+    """Return what to do where commands ran no test: run again, they would again run none.
+
+    None where the tests did not come to their end, so that to run them again may help.
+    """
+    if result.outcome == "failed" or result.exit_status is None:
+        return None
+    if result.detail.startswith(BEGAN_NOTHING):
+        first = "let the command run its tests by pytest"
+    elif result.detail.startswith((RAN_NOTHING, COLLECTED_NOTHING)) or not result.detail:
+        first = "write a test that is neither skipped nor expected to fail, or correct the command"
+    else:
+        return None
+    which = f": {shown(result.commands[0])}" if len(result.commands) == 1 else ""
+    return f"{step.to_be_enabled}{first}{which}, then: jupyter vaibify test {step.slug}"
 
 
 def why_due(reasons: Iterable[Reason]) -> str | None:

@@ -17,6 +17,7 @@ from vaibify_lab.core.model import CATEGORIES, Category, Step
 from vaibify_lab.core.paths import shown
 from vaibify_lab.core.references import as_run
 from vaibify_lab.core.report import Reason
+from vaibify_lab.core.verification import write_a_test
 from vaibify_lab.engines.base import Ended, Launch
 from vaibify_lab.runs import explain
 from vaibify_lab.runs.aside import delete
@@ -67,6 +68,7 @@ class TestRun:
                 outcome=result.outcome,
                 collected=result.collected,
                 text=result.detail,
+                action=write_a_test(self.step, result) if result.outcome == "unknown" else None,
             )
         return self._marker(found, hashes, cut_short=cut_short)
 

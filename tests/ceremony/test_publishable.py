@@ -189,7 +189,8 @@ def test_g02_line_endings_in_the_clones_of_others(
     found = publish(root)
     assert [str(one) for one in found] == [
         f"where git converts line endings (core.autocrlf=true), a clone alters {altered}; "
-        f"add the line `{line}` to .gitattributes, then: git add --renormalize . && git commit"
+        f"add the line `{line}` to .gitattributes, then: git add -- .gitattributes && "
+        "git add --renormalize . && git commit"
     ]
     assert found[0].level == "warning"
     assert by_hand_in_a_clone(root)[0] == 0

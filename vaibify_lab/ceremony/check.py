@@ -15,7 +15,7 @@ from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.merging import after_merge
 from vaibify_lab.envelope import environment
 from vaibify_lab.files.disk_names import name_clashes
-from vaibify_lab.runs.enveloping import manifested, read_environment
+from vaibify_lab.runs.enveloping import MANIFEST, manifested, read_environment
 from vaibify_lab.runs.inspecting import engine_facts, inspect
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
@@ -56,7 +56,11 @@ def _names(opened: Opened, workflows: Iterable[str]) -> Iterator[Finding]:
 
 def _of_clone(opened: Opened) -> list[Finding]:
     workflows = [opened.workflow(path) for path in opened.workflow_paths()]
-    manifest = opened.manifest()
+    try:
+        manifest = opened.manifest()
+    except VaibifyError as error:
+        text = f"{MANIFEST} {error.text}"
+        return [Finding("error", "manifest-unusable", text, None, MANIFEST, error.action)]
     listed = [entry.path for entry in manifest.entries] if manifest else []
     covered = dict.fromkeys((*manifested(opened, workflows), *listed))
     paths = to_be_committed(opened, workflows, tuple(covered))

@@ -8,6 +8,7 @@ from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.engines.image import container_conf
 from vaibify_lab.envelope import environment
+from vaibify_lab.files.own import read_own
 from vaibify_lab.runs.opened import Look, Opened
 
 CODE = "damaged"
@@ -24,7 +25,7 @@ def damaged(opened: Opened, look: Look) -> Iterator[Finding]:
     for path, parse in readers.items():
         try:
             if opened.tree.lstat(path) is not None:
-                parse(opened.tree.read(path))
+                parse(read_own(opened.tree, path))
         except VaibifyError as error:
             text = f"{error.where or path}: {error.text}"
             yield Finding("error", CODE, text, None, path, error.action)

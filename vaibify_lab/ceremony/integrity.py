@@ -28,6 +28,7 @@ from vaibify_lab.envelope.manifest import (
 )
 from vaibify_lab.files.disk_names import DiskNames
 from vaibify_lab.files.hashing import hashed_ahead
+from vaibify_lab.files.own import PULL, read_own
 from vaibify_lab.files.tree import Tree
 
 Progress = Callable[[int, int, int], None]
@@ -115,13 +116,16 @@ class Listed:
 
 def _manifest(tree: Tree) -> Manifest | TierReport:
     try:
-        return parse_manifest(tree.read(NAME, MAX_BYTES))
+        return parse_manifest(read_own(tree, NAME, MAX_BYTES))
     except MissingFile as error:
         found = problem("no-manifest", f"{error.text}; write it: jupyter vaibify envelope", NAME)
         line = f"FAILED, no {NAME}"
         return TierReport(_TIER, "failed", line, problems=(found,), missing_input=True)
     except (UnsafePath, InvalidFile) as error:
-        found = with_by_hand(problem("unusable-manifest", error.text, NAME))
+        if error.action == PULL:
+            found = problem("lfs-pointer", f"{error.text}: {PULL}", NAME)
+        else:
+            found = with_by_hand(problem("unusable-manifest", error.text, NAME))
         return TierReport(_TIER, "failed", f"FAILED, no usable {NAME}", problems=(found,))
 
 

@@ -9,7 +9,7 @@ from vaibify_lab.ceremony.as_listed import not_as_listed
 from vaibify_lab.ceremony.report import some
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.finding import Finding
-from vaibify_lab.core.observed import TO_BE_COMMITTED, CloneProblem, FileState
+from vaibify_lab.core.observed import TO_BE_COMMITTED, CloneProblem, FileState, GitSnapshot
 from vaibify_lab.core.paths import shown
 from vaibify_lab.envelope.manifest import ATTRIBUTE_LINE, NAME, Manifest
 from vaibify_lab.files.attributes import Attributes, read_attributes
@@ -18,6 +18,8 @@ from vaibify_lab.files.git import Repository
 from vaibify_lab.files.tree import Tree
 
 _WRITE = "jupyter vaibify envelope"
+_ATTRIBUTES = ".gitattributes"
+_RENORMALIZE = f"git add -- {_ATTRIBUTES} && git add --renormalize . && git commit"
 _MOST = 5  # problems of the manifest itself that are named
 _GIT_LOOKS_AT = 8000  # a NUL among these bytes, and git takes the file for binary
 
@@ -88,12 +90,26 @@ def _line_endings(repository: Repository, paths: Collection[str]) -> Iterator[Fi
     attributes = read_attributes(repository, paths, committed=True)
     text_files = [path for path in paths if _is_converted(tree, path, attributes.get(path))]
     if not text_files:
+        yield from _staged_attributes(repository.snapshot())
         return
-    line = ATTRIBUTE_LINE if text_files == [NAME] else "* -text"
     which = some([shown(path) for path in text_files])
     text = f"where git converts line endings (core.autocrlf=true), a clone alters {which}"
-    action = f"add the line `{line}` to .gitattributes, then: git add --renormalize . && git commit"
+    here = read_attributes(repository, text_files)
+    if not any(_is_converted(tree, path, here.get(path)) for path in text_files):
+        text += f": {_ATTRIBUTES}, which keeps git from that here, is not committed as it is"
+        action = _RENORMALIZE
+    else:
+        line = ATTRIBUTE_LINE if text_files == [NAME] else "* -text"
+        action = f"add the line `{line}` to {_ATTRIBUTES}, then: {_RENORMALIZE}"
     yield Finding("warning", "line-endings", text, None, text_files[0], action)
+
+
+def _staged_attributes(snapshot: GitSnapshot) -> Iterator[Finding]:
+    """Warn of attributes that git goes by here, and no clone has yet."""
+    added = snapshot.index.get(_ATTRIBUTES)
+    if added is not None and added != snapshot.tree.get(_ATTRIBUTES):
+        text = f"{_ATTRIBUTES} is added and not committed, so that a clone has other line endings"
+        yield Finding("warning", "line-endings", text, None, _ATTRIBUTES, "git commit")
 
 
 def _is_converted(tree: Tree, path: str, attributes: Attributes | None) -> bool:

@@ -15,7 +15,9 @@ from vaibify_lab.envelope.environment import EnvironmentFile
 from vaibify_lab.envelope.lock import parse_lock
 from vaibify_lab.envelope.manifest import Manifest
 from vaibify_lab.files.disk_names import name_clashes
+from vaibify_lab.files.hashing import pointers_among
 from vaibify_lab.files.other_form import renaming
+from vaibify_lab.files.own import PULL, read_own
 from vaibify_lab.runs.enveloping import MANIFEST, SOURCES, covered_by, read_environment
 from vaibify_lab.runs.look import LOCK, Blobs, States
 from vaibify_lab.runs.opened import Look, Opened
@@ -24,7 +26,8 @@ from vaibify_lab.runs.opened import Look, Opened
 def standing(opened: Opened, workflows: Sequence[Workflow], look: Look) -> Envelope:
     """Return the state of the envelope at a look; nothing that was looked at is looked at again."""
     covered, fault = _covered(opened, workflows, look)
-    listed, manifest_fault = _listed(opened)
+    listed, manifest_fault, manifest_action = _listed(opened)
+    wrong, lock_action = lock_faults(opened, all(one.no_python_packages for one in workflows))
     gone, differing = _differing(opened, listed, look)
     environment, unread = _environment(opened)
     problems, git_fault = _clone_problems(opened, workflows, covered, look)
@@ -32,12 +35,15 @@ def standing(opened: Opened, workflows: Sequence[Workflow], look: Look) -> Envel
     return Envelope(
         manifest_present=opened.tree.lstat(MANIFEST) is not None,
         manifest_fault=manifest_fault or fault,
-        manifest_missing=opened.memory.of(_not_among, covered, listed),
+        manifest_action=manifest_action,
+        manifest_missing=() if manifest_action else opened.memory.of(_not_among, covered, listed),
         manifest_gone=gone,
         renamings=_renamings(opened, gone) if problems is not None else {},
         manifest_differing=differing,
+        manifest_pointers=_pointers(opened, differing, problems or ()),
         lock_present=opened.tree.lstat(LOCK) is not None,
-        lock_faults=lock_faults(opened, all(one.no_python_packages for one in workflows)),
+        lock_faults=wrong,
+        lock_action=lock_action,
         environment_present=environment is not None,
         environment_fault=unread.text if unread else "",
         environment_action=(unread.action if unread else None) or "",
@@ -52,20 +58,23 @@ def standing(opened: Opened, workflows: Sequence[Workflow], look: Look) -> Envel
     )
 
 
-def lock_faults(opened: Opened, declared_none: bool) -> tuple[str, ...]:
-    """Return what is wrong with requirements.lock, one sentence each; nothing when absent."""
+def lock_faults(opened: Opened, declared_none: bool) -> tuple[tuple[str, ...], str]:
+    """Return what is wrong with requirements.lock, one sentence each, and what mends that.
+
+    Nothing when it is absent; no remedy where a new lock is it.
+    """
     if opened.tree.lstat(LOCK) is None:
-        return ()
+        return (), ""
     try:
-        lock = parse_lock(opened.tree.read(LOCK), declared_none=declared_none)
+        lock = parse_lock(read_own(opened.tree, LOCK), declared_none=declared_none)
         source = next((one for one in SOURCES if opened.tree.lstat(one) is not None), None)
-        stale = source is not None and lock.matches_source(opened.tree.read(source)) is False
+        stale = source is not None and lock.matches_source(read_own(opened.tree, source)) is False
     except VaibifyError as error:
-        return (str(error),)
+        return (f"{error.where or LOCK} {error.text}",), error.action or ""
     faults = [f"line {one.line}: {one.text}" if one.line else one.text for one in lock.problems]
     if stale:
         faults.append(f"is out of date: {source} changed since it was made")
-    return tuple(faults)
+    return tuple(faults), ""
 
 
 def _covered(
@@ -90,19 +99,20 @@ def _not_ascii(paths: Sequence[str]) -> tuple[str, ...]:
     return () if "".join(paths).isascii() else tuple(one for one in paths if not one.isascii())
 
 
-def _listed(opened: Opened) -> tuple[dict[str, str], str]:
+def _listed(opened: Opened) -> tuple[dict[str, str], str, str]:
+    """Return what is listed, what is wrong with the list, and what mends that but a new one."""
     try:
         manifest = opened.manifest()
     except VaibifyError as error:
-        return {}, str(error)
+        return {}, error.text, error.action or ""
     if manifest is None:
-        return {}, ""
+        return {}, "", ""
     fault = ""
     if manifest.problems:
         fault = f"line {manifest.problems[0].line}: {manifest.problems[0].text}"
     elif not manifest.entries:
         fault = "lists nothing"
-    return opened.memory.of(Manifest.hashes, manifest), fault
+    return opened.memory.of(Manifest.hashes, manifest), fault, ""
 
 
 def _not_among(paths: Sequence[str], known: Container[str]) -> tuple[str, ...]:
@@ -137,6 +147,14 @@ def _renamings(opened: Opened, gone: Sequence[str]) -> dict[str, str]:
     snapshot = opened.repository.snapshot() if odd else None
     ways = {path: renaming(opened.tree, snapshot, path) for path in odd if snapshot is not None}
     return {path: way for path, way in ways.items() if way is not None}
+
+
+def _pointers(
+    opened: Opened, differing: Sequence[str], problems: Sequence[CloneProblem]
+) -> dict[str, str]:
+    """Return what gets the content of those of which only a git LFS pointer is here."""
+    known = {one.path: one.action for one in problems if one.code == "lfs"}
+    return {path: known.get(path) or PULL for path in pointers_among(opened.tree, differing)}
 
 
 def _environment(opened: Opened) -> tuple[EnvironmentFile | None, VaibifyError | None]:

@@ -23,20 +23,24 @@ class Envelope:
 
     ``manifest_missing`` paths should be listed and are not; ``manifest_gone`` are listed and not
     there, those in ``renamings`` only by the Unicode form of their names, with what mends that;
-    ``manifest_differing`` are listed with other bytes. ``clone_problems`` is None when git
+    ``manifest_differing`` are listed with other bytes, those in ``manifest_pointers``
+    as git LFS pointers, with what gets the content. ``clone_problems`` is None when git
     could not be asked, with ``git_fault`` saying why; ``merging``: git holds files in conflict.
     ``lock_faults`` are sentences; ``image`` is the config digest pinned, ``registry`` the digest
-    in a registry.
+    in a registry. The ``…_action`` of a file that cannot be read says what to do about that.
     """
 
     manifest_present: bool = False
     manifest_fault: str = ""
+    manifest_action: str = ""
     manifest_missing: tuple[str, ...] = ()
     manifest_gone: tuple[str, ...] = ()
     renamings: Mapping[str, str] = field(default_factory=dict)
     manifest_differing: tuple[str, ...] = ()
+    manifest_pointers: Mapping[str, str] = field(default_factory=dict)
     lock_present: bool = False
     lock_faults: tuple[str, ...] = ()
+    lock_action: str = ""
     environment_present: bool = False
     environment_fault: str = ""
     environment_action: str = ""
@@ -164,12 +168,14 @@ def _of_manifest(envelope: Envelope) -> Iterator[Reason]:
         yield Reason("no-manifest", "there is no MANIFEST.sha256", "MANIFEST.sha256", _ENVELOPE)
         return
     if envelope.manifest_fault:
-        yield Reason("manifest-fault", envelope.manifest_fault, "MANIFEST.sha256", _ENVELOPE)
+        action = envelope.manifest_action or _ENVELOPE
+        yield Reason("manifest-fault", envelope.manifest_fault, "MANIFEST.sha256", action)
     for path in envelope.manifest_missing:
         yield Reason("not-in-manifest", f"{path} is not in the manifest", path, _ENVELOPE)
     yield from _gone(envelope)
     for path in envelope.manifest_differing:
-        yield Reason("manifest-differs", f"{path} differs from the manifest", path, _ENVELOPE)
+        action = envelope.manifest_pointers.get(path, _ENVELOPE)
+        yield Reason("manifest-differs", f"{path} differs from the manifest", path, action)
 
 
 def _of_lock(workflow: Workflow, envelope: Envelope) -> Iterator[Reason]:
@@ -180,7 +186,8 @@ def _of_lock(workflow: Workflow, envelope: Envelope) -> Iterator[Reason]:
         text = "requirements.lock is not the one that the pinned image was built from"
         yield Reason("lock-not-in-image", text, "requirements.lock", "jupyter vaibify build")
     for fault in envelope.lock_faults:
-        yield Reason("lock-fault", fault, "requirements.lock", f"{_ENVELOPE} --only lock")
+        action = envelope.lock_action or f"{_ENVELOPE} --only lock"
+        yield Reason("lock-fault", fault, "requirements.lock", action)
 
 
 def _of_image(envelope: Envelope) -> Iterator[Reason]:

@@ -18,6 +18,7 @@ from vaibify_lab.envelope.host_binaries import capture_host_binaries
 from vaibify_lab.envelope.manifest import format_manifest
 from vaibify_lab.files.disk_names import name_clashes
 from vaibify_lab.files.hashing import hash_many
+from vaibify_lab.files.own import read_own
 from vaibify_lab.runs.aside import left_aside
 from vaibify_lab.runs.look import LOCK
 from vaibify_lab.runs.opened import Opened
@@ -185,7 +186,7 @@ def read_environment(opened: Opened) -> EnvironmentFile | None:
     """Return environment.json; None where there is none."""
     if opened.tree.lstat(environment.NAME) is None:
         return None
-    return parse_environment(opened.tree.read(environment.NAME))
+    return parse_environment(read_own(opened.tree, environment.NAME))
 
 
 def _epoch(opened: Opened) -> int:

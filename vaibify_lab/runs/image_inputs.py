@@ -22,6 +22,7 @@ from vaibify_lab.engines.image.sources import Exported, export, resolve
 from vaibify_lab.engines.image.stream import BuildLine
 from vaibify_lab.envelope.lock import Lock, parse_lock
 from vaibify_lab.files.git import Repository
+from vaibify_lab.files.own import read_own
 from vaibify_lab.runs.enveloping import SOURCES, write_lock
 from vaibify_lab.runs.look import LOCK
 from vaibify_lab.runs.opened import Opened
@@ -109,12 +110,11 @@ def _lock(work: Work, base: Base | None) -> bytes | None:
     paths = opened.workflow_paths()
     if paths and all(opened.workflow(path).no_python_packages for path in paths):
         return None
-    there = opened.tree.read(LOCK) if opened.tree.lstat(LOCK) is not None else None
+    there = read_own(opened.tree, LOCK) if opened.tree.lstat(LOCK) is not None else None
     source = next((one for one in SOURCES if opened.tree.lstat(one) is not None), None)
-    stale = there is not None and source is not None
-    stale = (
-        stale and parse_lock(there or b"").matches_source(opened.tree.read(source or "")) is False
-    )
+    stale = False
+    if there is not None and source is not None:
+        stale = parse_lock(there).matches_source(read_own(opened.tree, source)) is False
     if there is not None and not stale:
         return there
     why = f"{source} changed since it was made" if stale else "there is none"
@@ -145,7 +145,7 @@ def _take_sources(work: Work) -> None:
     asking = work.folder / "asking"
     asking.mkdir()
     place = Repository.make(asking)
-    for line in parse_container_conf(tree.read(CONTAINER_CONF)):
+    for line in parse_container_conf(read_own(tree, CONTAINER_CONF)):
         if line.destination.split("/")[0] == project:
             text = f"destination: {line.destination} lies where the project itself is"
             raise InvalidFile(text, where=line.where)

@@ -13,6 +13,7 @@ from vaibify_lab.core.world import Live, World
 from vaibify_lab.envelope import environment
 from vaibify_lab.files.clone_reasons import GITLINK, above, ignore_rules
 from vaibify_lab.files.git import Repository
+from vaibify_lab.files.own import read_own
 from vaibify_lab.files.statcache import StatCache
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.notebook_digests import NotebookDigests
@@ -94,7 +95,7 @@ class Observer:
         try:
             if self.tree.lstat(environment.NAME) is None:
                 return None, ""
-            found = environment.parse_environment(self.tree.read(environment.NAME))
+            found = environment.parse_environment(read_own(self.tree, environment.NAME))
         except VaibifyError as error:
             return None, str(error)
         return found.config_digest, ""

@@ -32,6 +32,7 @@ from vaibify_lab.files.clone import CloneCheck
 from vaibify_lab.files.fact_remedies import FactRemedies
 from vaibify_lab.files.factstore import DRAFTS, LOCAL, FactStore, recorded_stems
 from vaibify_lab.files.git import Repository
+from vaibify_lab.files.own import read_own
 from vaibify_lab.files.statcache import StatCache, default_store
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs.live import live_of
@@ -132,7 +133,7 @@ class Opened:
 
     def workflow(self, path: str) -> Workflow:
         """Read a workflow; refuse two whose facts would share a folder."""
-        workflow = self.memory.of(workflow_file.parse, self.tree.read(path), path, name=path)
+        workflow = self.memory.of(workflow_file.parse, read_own(self.tree, path), path, name=path)
         stem = workflow.stem
         for other in self.workflow_paths():
             same = other.rsplit("/", 1)[-1].removesuffix(".json").casefold() == stem.casefold()
@@ -149,7 +150,7 @@ class Opened:
         """Read the manifest; None where there is none. The same bytes are parsed once."""
         if self.tree.lstat(manifest.NAME) is None:
             return None
-        return self.memory.of(manifest.parse_manifest, self.tree.read(manifest.NAME))
+        return self.memory.of(manifest.parse_manifest, read_own(self.tree, manifest.NAME))
 
     def facts_of(self, workflow: Workflow) -> FactStore:
         """Return the fact files of a workflow."""

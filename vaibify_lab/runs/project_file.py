@@ -10,6 +10,7 @@ from typing import Any
 from vaibify_lab.core import spec
 from vaibify_lab.core.errors import InvalidFile
 from vaibify_lab.core.spec import Anything, Either, Flag, Listed, Mapped, Number, Shape, Text
+from vaibify_lab.files.own import read_own
 from vaibify_lab.files.tree import Tree
 
 PATH = "vaibify.yml"
@@ -60,7 +61,7 @@ def read_project_file(tree: Tree) -> ProjectFile:
     default = re.sub(r"[^A-Za-z0-9._-]+", "-", tree.root.name).strip("-.") or "project"
     if tree.lstat(PATH) is None:
         return ProjectFile(default)
-    value = _load(tree.read(PATH, _LONGEST))
+    value = _load(read_own(tree, PATH, _LONGEST))
     spec.read(_KEYS, value, PATH)
     warnings = tuple(_unknown(key, near) for key, near in _KEYS.unknown(value))
     return ProjectFile(

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.envelope.lock import NAME, Lock
 from vaibify_lab.envelope.lock_compile import this_platform
+from vaibify_lab.files.hashing import pointer_in
+from vaibify_lab.files.own import POINTER, PULL
 from vaibify_lab.runs.preflight.inspection import Inspection
 
 MAKE_LOCK = "jupyter vaibify envelope --only lock"
@@ -23,6 +25,10 @@ def lock_findings(inspection: Inspection) -> Iterator[Finding]:
             text = f"there is no {NAME}: steps run in the Python that runs this ({version})"
             yield Finding("warning", "no-lock", text, None, NAME, MAKE_LOCK)
         return
+    pointers = list(_pointers(inspection))
+    yield from pointers
+    if pointers:
+        return
     yield from _problems(lock)
     if (
         inspection.requirements is not None
@@ -35,6 +41,14 @@ def lock_findings(inspection: Inspection) -> Iterator[Finding]:
         text = f"{NAME} was made for {lock.platform}, this is {this_platform()}"
         action = f"if packages cannot be installed: {MAKE_LOCK}"
         yield Finding("warning", "lock-platform", text, None, NAME, action)
+
+
+def _pointers(inspection: Inspection) -> Iterator[Finding]:
+    """Yield that the lock, or what it is made from, is here as a pointer alone."""
+    files = {NAME: inspection.lock, inspection.source: inspection.requirements}
+    for path, data in files.items():
+        if data is not None and pointer_in(data) is not None:
+            yield Finding("error", "lock-lfs", f"{path} {POINTER}", None, path, PULL)
 
 
 def _problems(lock: Lock) -> Iterator[Finding]:

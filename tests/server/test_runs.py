@@ -58,6 +58,7 @@ async def test_a_sign_off_holds_for_the_bytes_that_were_seen(client: Client, mad
     asked = {key: seen["to_sign"][key] for key in ("run_id", "hashes")} | {"verdict": "passed"}
     signed = await client.post(address, {**asked, "note": "100% <b>fine</b>"})
     assert signed.status == 201
+    assert signed.json["envelope_fault"] is None
     assert signed.json["sign_off"]["note"] == "100% <b>fine</b>"
     assert (await client.steps(identity))["make"]["sUser"] == "passed"
     made.write("data/in.txt", "2\n")

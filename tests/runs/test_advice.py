@@ -35,7 +35,13 @@ def test_nothing_that_runs_a_disabled_step_is_advised_before_it_is_enabled(tmp_p
         said = f"input 'out/a.txt' does not exist: step 'make' makes it; {first}\n"
         assert (done.code, done.err.endswith(said)) == (1, True), verb
     assert vaibify(made.root, "sign-off", "make", "--pass").err.endswith(f"; {first}\n")
-    assert [one for one in actions(made) if "run" in one] == ["jupyter vaibify run", first]
+    sign = "{}, look at what it wrote, then: jupyter vaibify sign-off {} --pass"
+    assert [one for one in actions(made) if "run" in one] == [
+        sign.format(first, "make"),
+        "jupyter vaibify run",
+        sign.format("jupyter vaibify run use", "use"),
+        first,
+    ]
     made.workflow(steps())
     assert vaibify(made.root, "run", "make").code == 0
     made.workflow(steps(bEnabled=False))

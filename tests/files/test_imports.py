@@ -476,6 +476,21 @@ def test_notebook(tree: Tree) -> None:
     assert problem.startswith("nb/a.ipynb: does not parse as Python, line 10 (invalid syntax)")
 
 
+def test_an_extension_that_a_cell_loads_is_imported(tree: Tree) -> None:
+    cells = [
+        "%load_ext watched\n%load_ext autoreload\n%autoreload 2\n%load_ext vaibify_lab",
+        "%matplotlib widget\n%time import timed",
+        "try:\n    %load_ext perhaps\nexcept ImportError:\n    pass",
+        "%matplotlib inline\ntext = '''\n%load_ext none\n!python none.py\n'''",
+        "%load_ext \\\n  late",
+    ]
+    put(tree, **{"a.ipynb": notebook(*cells), "none.py": ""})
+    found = reachable_code(tree, ["a.ipynb"], "")
+    assert found.files == ("a.ipynb",)
+    expected = [("ipympl", 5), ("late", 16), ("timed", 6), ("watched", 1)]
+    assert found.missing_modules == tuple((name, "a.ipynb", line) for name, line in expected)
+
+
 def test_a_module_that_a_cell_writes_is_not_missing(tree: Tree) -> None:
     text = notebook("%%writefile helper.py\nimport deeper\nVALUE = 1", "import helper, gone")
     put(tree, **{"a.ipynb": text, "deeper.py": ""})

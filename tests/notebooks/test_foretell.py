@@ -69,9 +69,23 @@ BAD = [
     ("!pip install numpy", "network", "pip install"),
     ("!false", "shell-deaf", "a shell command (!) that fails is not heard of; cells 1"),
     ("files = !ls", "shell-deaf", "cells 1"),
+    ("import os\nif os.cpu_count():\n    !ls", "shell-deaf", "cells 1"),
+    ("!ls \\\n  -l", "shell-deaf", "cells 1"),
     ("print 'old'\n", "cell-broken", "1: is no Python that runs today: Missing parentheses"),
     ("%%bash\nfalse\ntrue", "shell-deaf", "1: %%bash goes on when one of its commands fails"),
     ("import os\nos.system('false')", "shell-deaf", "1: os.system(...) fails without raising"),
+    ("%pip install numpy", "network", "pip install"),
+    ("pip install numpy", "network", "pip install"),
+    ("%%bash\nset -e\ncurl -O https://example.org/x", "network", "curl"),
+    ("import requests\nrequests.get(url='https://example.org/x')", "network", "example.org"),
+    ("import xarray as xr\nxr.tutorial.open_dataset('rasm')", "network", "tutorial.open_dataset"),
+    ("import seaborn as sns\nsns.load_dataset('tips')", "network", "sns.load_dataset"),
+    ("from IPython.display import Image\nImage(filename='gone.png')", "file-missing", "gone.png"),
+    ("%time x = open('gone.csv')", "file-missing", "gone.csv"),
+    ("%timeit -n 3 -r 1 print(left_over)", "name-missing", "1: uses 'left_over'"),
+    ("x = 1\nif x: !ls", "cell-broken", "is no Python that runs today"),
+    ("import os\n%%time\nos.getcwd()", "magic-missing", "1: has %%time below its first line"),
+    ("%sql select 1", "magic-missing", "uses the magic %sql, which nothing loads"),
     ("%%R\nx <- 1", "magic-missing", "uses the cell magic %%R, which nothing loads"),
 ]
 
@@ -116,6 +130,23 @@ GOOD = [
     "import json\nif json.slycot_check():\n    import slycot",
     "%%bash\nset -euo pipefail\nfalse\ntrue",
     "cd ..",
+    "ls -l",
+    "time z = 3",
+    "pwd",
+    "%time z = 1\nprint(z)",
+    "z = %timeit -o sum([1])\nprint(z)",
+    "%matplotlib inline\nprint('%d'\n      % 3)",
+    "%matplotlib inline\nz = 5 \\\n    % 3",
+    "%matplotlib inline\nz = '''\n!ls\n? ' (\n'''\nprint(z)",
+    "%run helper.py \\\n    --fast\nz = 1",
+    "    z = 1\n    z",
+    ">>> z = 1\n>>> z",
+    "z = [1]\nz[0].real??",
+    "%time assert 1 != 2",
+    "try:\n    import helper\nexcept ImportError:\n    !pip install helper\n    import helper",
+    "import sys\nif 'google.colab' in sys.modules:\n    %pip install helper\n    !ls",
+    "%load_ext rpy2.ipython\n%R 1",
+    "import holoviews as hv\nhv.extension('bokeh')\n%opts Curve",
     "import subprocess\nsubprocess.run(['ls'], check=True)",
 ]
 
@@ -183,8 +214,27 @@ def test_the_verb_takes_notebooks(made: Made, tmp_path: Path) -> None:
     assert "work/n.ipynb cell 1: reads 'gone.csv', which is not here" in spoken.out
     told(made, "x = 1")
     assert vaibify(made.root, "check", "work/n.ipynb").code == 0
+    told(made, "x = 1", "\n\nimport no_such_module_x", "import also_not_there_x")
+    spoken = vaibify(made.root, "check", "work/n.ipynb")
+    assert "work/n.ipynb cell 2 imports 'no_such_module_x'" in spoken.out
+    assert "work/n.ipynb cell 3 imports 'also_not_there_x'" in spoken.out
     gone = vaibify(made.root, "check", "none.ipynb")
     assert gone.code == 2 and "none.ipynb" in gone.err
+
+
+def test_a_notebook_is_checked_before_there_is_a_workflow(tmp_path: Path) -> None:
+    made = Made.new(tmp_path / "p", [], {"helper.py": "x = 1\n"})
+    (made.root / "workflow.json").unlink()
+    step = "%%vaibify step A --output o.txt\nopen('gone.csv')"
+    cells = ["%load_ext vaibify_lab", step, "import helper", "import no_such_module_x"]
+    document = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(one) for one in cells])
+    made.write("n.ipynb", json.dumps(document))
+    done = vaibify(made.root, "check", "n.ipynb", "--json")
+    codes = [one["code"] for one in json.loads(done.out)["findings"]]
+    assert done.code == 1 and codes[:2] == ["module-missing", "file-missing"]
+    assert not (made.root / "workflow.json").exists()
+    assert vaibify(made.root, "check").code == 2
+    assert vaibify(made.root, "check", "--workflow", "other", "n.ipynb").code == 2
 
 
 KERNEL = "%load_ext vaibify_lab\ndf = 1"

@@ -53,11 +53,13 @@ def _execute(given: Namespace, screen: Screen) -> int:
 
 
 def _of_notebooks(project: Project, given: Namespace) -> list[Finding]:
-    from vaibify_lab.project.notebook_check import check_notebook
+    from vaibify_lab.project.notebook_check import check_notebook, look_without_workflow
 
     if given.publish:
         raise UsageError("--publish is of the whole repository", action="leave the notebooks out")
-    look, start = project.look(), place(given)
+    named, start = getattr(given, "workflow", None), place(given)
+    has_workflow = named is not None or project.opened.workflow_paths()
+    look = project.look() if has_workflow else look_without_workflow(project.opened)
     paths = [os.path.relpath(start / one, project.root) for one in given.notebooks]
     return [one for path in paths for one in check_notebook(project.opened, look, path)]
 

@@ -13,70 +13,23 @@ import posixpath
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from vaibify_lab.files.syntax import last_name
-
-# Callables whose argument of that place (or keyword) is a file: by the last part of their name, or
-# the last two where one says too little.
-_READS: dict[str, int] = {
-    **dict.fromkeys(
-        (
-            *("read_csv", "read_table", "read_fwf", "read_json", "read_excel", "read_parquet"),
-            *("read_feather", "read_hdf", "read_pickle", "read_xml", "read_stata", "read_sas"),
-            *("read_spss", "read_orc", "read_file", "loadtxt", "genfromtxt", "fromfile"),
-            *("loadmat", "imread", "open_dataset", "open_dataarray", "open_mfdataset"),
-            *("open_zarr", "scan_csv", "scan_parquet", "urlopen", "urlretrieve", "read_html"),
-            *("np.load", "numpy.load", "joblib.load", "torch.load", "Image.open", "fits.open"),
-            *("rasterio.open", "requests.get", "requests.post", "httpx.get", "wget.download"),
-        ),
-        0,
-    )
-}
-_WRITES: dict[str, int] = {
-    **dict.fromkeys(
-        (
-            *("to_csv", "to_json", "to_excel", "to_parquet", "to_feather", "to_hdf"),
-            *("to_pickle", "to_html", "to_latex", "to_stata", "to_netcdf", "to_zarr", "to_file"),
-            *("tofile", "savefig", "imsave", "savetxt", "savez", "savez_compressed", "savemat"),
-            *("write_html", "write_image", "write_csv", "write_parquet", "makedirs", "mkdir"),
-            *("writeto", "touch", "save", "imwrite"),
-        ),
-        0,
-    ),
-    **dict.fromkeys(
-        (
-            *("joblib.dump", "torch.save", "urlretrieve", "shutil.copy", "shutil.copyfile"),
-            *("shutil.copytree", "shutil.move", "shutil.unpack_archive", "shutil.copy2"),
-            *("os.rename", "os.replace"),
-        ),
-        1,
-    ),
-}
-_KEYWORDS = frozenset(
-    {
-        "path",
-        "filename",
-        "fname",
-        "file",
-        "filepath_or_buffer",
-        "path_or_buf",
-        "io",
-        "filepath",
-        "top",
-    }
+from vaibify_lab.files.filecalls import (
+    BY_MODE,
+    FETCHES,
+    GLOBS,
+    GUARDS,
+    HARMLESS,
+    KEYWORDS,
+    LISTS,
+    OF_PATH_LISTS,
+    OF_PATH_READ,
+    OF_PATH_WRITE,
+    PATHS,
+    READS,
+    SHOWS,
+    WRITES,
 )
-_BY_MODE = frozenset({"open", "File", "ZipFile", "TarFile", "Dataset", "HDFStore"})
-_OF_PATH_READ = frozenset({"read_text", "read_bytes"})
-_GLOBS = frozenset({"glob", "iglob", "glob.glob", "glob.iglob"})
-# What lists a folder, as the pattern that its files fit.
-_LISTS = {
-    **dict.fromkeys(("os.listdir", "listdir", "os.scandir", "scandir"), "*"),
-    **dict.fromkeys(("os.walk", "os.fwalk"), "**/*"),
-}
-_OF_PATH_LISTS = {"iterdir": "*", "walk": "**/*"}
-_OF_PATH_WRITE = frozenset({"write_text", "write_bytes", "mkdir", "touch"})
-_HARMLESS = frozenset({"Path", "PurePath", "join", "str", "print", "exists", "isfile", "isdir"})
-_PATHS = frozenset({"Path", "PurePath", "PosixPath"})
-_GUARDS = frozenset({"FileNotFoundError", "OSError", "IOError", "Exception", "BaseException"})
+from vaibify_lab.files.syntax import dotted_name, last_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,34 +134,40 @@ class _Walk:
                 self.names.pop(one.id, None)
 
     def _call(self, call: ast.Call, certain: bool) -> Iterator[FileUse]:
-        name, dotted = last_name(call.func), _dotted(call.func)
+        name, dotted = last_name(call.func), dotted_name(call.func)
         of_path = self._of_path(call)
         if of_path is not None:
-            if name in _OF_PATH_READ or name in _OF_PATH_WRITE:
-                yield FileUse(of_path, call.lineno, name in _OF_PATH_WRITE, certain)
+            if name in OF_PATH_READ or name in OF_PATH_WRITE:
+                yield FileUse(of_path, call.lineno, name in OF_PATH_WRITE, certain)
             elif name == "open":
                 yield FileUse(of_path, call.lineno, _writes(call, 0), certain)
             elif name in ("glob", "rglob") and (text := self._argument(call, 0)):
                 below = posixpath.join(of_path, "**" if name == "rglob" else "", text)
                 yield FileUse(below, call.lineno, False, certain)
-            elif name in _OF_PATH_LISTS:
-                below = posixpath.join(of_path, _OF_PATH_LISTS[name])
+            elif name in OF_PATH_LISTS:
+                below = posixpath.join(of_path, OF_PATH_LISTS[name])
                 yield FileUse(below, call.lineno, False, certain)
             return
         is_function = isinstance(call.func, ast.Name) or dotted.startswith("glob.")
-        if is_function and dotted in _GLOBS and (text := self._argument(call, 0)):
+        if is_function and dotted in GLOBS and (text := self._argument(call, 0)):
             yield FileUse(text, call.lineno, False, certain)
-        if dotted in _LISTS and (text := self._argument(call, 0)):
-            yield FileUse(posixpath.join(text, _LISTS[dotted]), call.lineno, False, certain)
-        if dotted == "open" or (name in _BY_MODE and name != "open") or dotted == "io.open":
+        if dotted in LISTS and (text := self._argument(call, 0)):
+            yield FileUse(posixpath.join(text, LISTS[dotted]), call.lineno, False, certain)
+        if dotted == "open" or (name in BY_MODE and name != "open") or dotted == "io.open":
             text = self._argument(call, 0)
             if text is not None:
                 yield FileUse(text, call.lineno, _writes(call, 1), certain)
             return
-        if not {name, dotted} & (_READS.keys() | _WRITES.keys() | _HARMLESS):
+        if {name, dotted} & FETCHES:
+            return  # what it is given names no file
+        if name in SHOWS:
+            shown = (self._text(one.value) for one in call.keywords if one.arg == "filename")
+            yield from (FileUse(one, call.lineno, False, certain) for one in shown if one)
+            return
+        if not {name, dotted} & (READS.keys() | WRITES.keys() | HARMLESS):
             given = [*call.args, *(one.value for one in call.keywords)]
             self.handed.update(filter(None, map(self._text, given)))
-        for table, writes in ((_READS, False), (_WRITES, True)):
+        for table, writes in ((READS, False), (WRITES, True)):
             place = table.get(dotted, table.get(name))
             text = None if place is None else self._argument(call, place)
             if text is not None:
@@ -220,7 +179,7 @@ class _Walk:
             return None
         value = call.func.value
         is_path = isinstance(value, ast.BinOp) or (
-            isinstance(value, ast.Call) and last_name(value.func) in _PATHS
+            isinstance(value, ast.Call) and last_name(value.func) in PATHS
         )
         if is_path or (isinstance(value, ast.Name) and value.id in self.names):
             return self._text(value)
@@ -229,7 +188,7 @@ class _Walk:
     def _argument(self, call: ast.Call, place: int) -> str | None:
         if place < len(call.args):
             return self._text(call.args[place])
-        named = (one.value for one in call.keywords if one.arg in _KEYWORDS)
+        named = (one.value for one in call.keywords if one.arg in KEYWORDS)
         return next(filter(None, map(self._text, named)), None)
 
     def _text(self, node: ast.expr) -> str | None:
@@ -252,8 +211,8 @@ class _Walk:
         return None
 
     def _made(self, call: ast.Call) -> str | None:
-        name, dotted = last_name(call.func), _dotted(call.func)
-        if name in _PATHS or dotted in ("os.path.join", "path.join", "str", "os.fspath"):
+        name, dotted = last_name(call.func), dotted_name(call.func)
+        if name in PATHS or dotted in ("os.path.join", "path.join", "str", "os.fspath"):
             parts = [self._text(one) for one in call.args]
             known = [one for one in parts if one is not None]
             return posixpath.join(*known) if known and len(known) == len(parts) else None
@@ -280,12 +239,4 @@ def _writes(call: ast.Call, place: int) -> bool:
 
 def _catches(handler: ast.ExceptHandler) -> bool:
     caught = handler.type
-    return caught is None or any(last_name(one) in _GUARDS for one in ast.walk(caught))
-
-
-def _dotted(node: ast.AST) -> str:
-    """Return ``a.b`` of ``x.a.b``: the last two parts; a bare name as it is."""
-    if isinstance(node, ast.Attribute):
-        before = last_name(node.value)
-        return f"{before}.{node.attr}" if before else node.attr
-    return node.id if isinstance(node, ast.Name) else ""
+    return caught is None or any(last_name(one) in GUARDS for one in ast.walk(caught))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
+from vaibify_lab.files.ipylines import OwnLine, cleaned_in_place, own_lines
 from vaibify_lab.files.parsed import Import, Parsed, Sourced
 from vaibify_lab.files.pysource import parse_python
 from vaibify_lab.files.shellsource import parse_julia, parse_r, parse_shell
@@ -16,11 +18,11 @@ _OTHERS = {**dict.fromkeys(_SHELL_CELLS, parse_shell), "R": parse_r, "julia": pa
 _WRITES_MODULE = re.compile(r"%%(?:writefile|file)\s+(?:-a\s+)?(?:\./)?(\w+)\.py\s*$")
 _LANGUAGE = re.compile(r"%%vaibify\s[^\n]*?\s--language[=\s]\s*[\"']?(\w+)")
 _CELL_MAGIC = re.compile(r"\s*%%(!|\w+)[^\n]*\n?")
-_LINE_MAGIC = re.compile(
-    r"([ \t]*)(?:[\w.,\[\]][\w., \t\[\]]*=[ \t]*)?(%|!|\?)(.*)|([ \t]*)%?[\w.*]+\?\??[ \t]*"
-)
 _RUN = re.compile(r"%run\s+(?:-\w+\s+)*[\"']?([^\s\"']+)")
 _LOAD = re.compile(r"%(?:re)?load_ext\s+([\w.]+)")
+_DRAWN_BY = re.compile(r"%matplotlib\s+(?:widget|ipympl)\b")
+# Extensions of IPython itself; and ours, which is where step cells run.
+_OF_IPYTHON = frozenset({"autoreload", "storemagic", "vaibify_lab"})
 
 
 def parse_cell(text: str, first_line: int = 1) -> Parsed:
@@ -39,11 +41,9 @@ def parse_cell(text: str, first_line: int = 1) -> Parsed:
     if not plain.problem:
         return plain
     beside = Parsed()
-    for number, line in enumerate(text.split("\n"), first_line):
-        found = _LINE_MAGIC.fullmatch(line)
-        if found:
-            beside = beside.joined(_magic(line, found, number))
-    return parse_python(without_magics(text), first_line).joined(beside)
+    for own in own_lines(cleaned_in_place(text)):
+        beside = beside.joined(_magic(own, own.first + first_line - 1))
+    return parse_python(_replaced(text, _loading), first_line).joined(beside)
 
 
 def _nothing(data: bytes) -> Parsed:
@@ -51,23 +51,40 @@ def _nothing(data: bytes) -> Parsed:
 
 
 def without_magics(text: str) -> str:
-    """Return a cell's code with every line of IPython's own as ``pass``; lines stay in place."""
-    matches = ((line, _LINE_MAGIC.fullmatch(line)) for line in text.split("\n"))
-    kept = (f"{found[1] or found[4] or ''}pass" if found else line for line, found in matches)
-    return "\n".join(kept)
+    """Return a cell's code without IPython's own lines; lines stay in place.
+
+    Each is ``pass``, or the statement that it only times.
+    """
+    return _replaced(text, lambda own: own.code)
 
 
 def magic_lines(text: str) -> list[tuple[int, str]]:
-    """Return the number and text of every line that may be IPython's own."""
-    lines = enumerate(text.split("\n"), 1)
-    return [(number, line.strip()) for number, line in lines if _LINE_MAGIC.fullmatch(line)]
+    """Return the number and text of every line that is IPython's own."""
+    return [(own.first, own.text) for own in own_lines(cleaned_in_place(text))]
 
 
-def _magic(line: str, found: re.Match[str], number: int) -> Parsed:
-    if found[2] == "!":
-        return parse_shell(found[3].lstrip("!").encode("utf-8", "surrogateescape"))
-    if run := _RUN.search(line):
+def _replaced(text: str, put: Callable[[OwnLine], str]) -> str:
+    text = cleaned_in_place(text)
+    lines = text.split("\n")
+    for own in own_lines(text):
+        lines[own.first - 1] = f"{own.indent}{put(own)}"
+        lines[own.first : own.last] = [""] * (own.last - own.first)
+    return "\n".join(lines)
+
+
+def _loading(own: OwnLine) -> str:
+    """Return the import that a magic makes, where it has it fail as an import would."""
+    load = _LOAD.match(own.text)
+    if load is not None and load[1] not in _OF_IPYTHON:
+        return f"import {load[1]}"
+    return "import ipympl" if _DRAWN_BY.match(own.text) else own.code
+
+
+def _magic(own: OwnLine, number: int) -> Parsed:
+    if own.shell is not None:
+        return parse_shell(own.shell.encode("utf-8", "surrogateescape"))
+    if run := _RUN.search(own.text):
         return Parsed(sourced=(Sourced(run[1], number),))
-    if load := _LOAD.search(line):
+    if load := _LOAD.match(own.text):
         return Parsed(imports=(Import(load[1], number, optional=True),))
     return Parsed()

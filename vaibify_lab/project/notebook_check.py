@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step, Workflow
+from vaibify_lab.core.paths import shown
 from vaibify_lab.files.directory import READ_LIMIT
 from vaibify_lab.notebooks.foretell import foretell
 from vaibify_lab.notebooks.foretell.kernels import has_python_kernel, kernels_here
@@ -19,7 +21,7 @@ from vaibify_lab.project.cells import cell_states, sources_in
 from vaibify_lab.provenance.compare.notebook_file import read_notebook
 from vaibify_lab.runs.enveloping import read_environment
 from vaibify_lab.runs.inspecting import engine_facts, inspect
-from vaibify_lab.runs.opened import Look, Opened
+from vaibify_lab.runs.opened import DEFAULT, Look, Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.preflight.modules import missing_module, module_findings
 from vaibify_lab.runs.preflight.undeclared import undeclared_findings
@@ -40,6 +42,11 @@ def check_notebook(opened: Opened, look: Look, path: str) -> list[Finding]:
     found += (one for one in findings_of(path, cells, "warning") if one.code != "step-line")
     found += _undeclared(opened, look, path, [one["report"] for one in cells])
     return sorted(dict.fromkeys(found), key=lambda one: one.level != "error")
+
+
+def look_without_workflow(opened: Opened) -> Look:
+    """Look at a repository in which nothing is declared yet: a notebook can be checked before."""
+    return opened.look_at(Workflow(DEFAULT, "", (), raw={"listSteps": []}))
 
 
 def _kernel(telling: Telling) -> Iterator[Finding]:
@@ -90,7 +97,19 @@ def _modules(opened: Opened, look: Look, telling: Telling) -> Iterator[Finding]:
         if one.code == "code-computed":
             continue  # of a step it matters: that is told of the step
         if one.code != "code-unread" or not any(cell.fault for cell in telling.cells):
-            yield replace(one, step=None, path=telling.path)  # else the cell itself is named
+            text = _by_cell(telling, one.text)
+            yield replace(one, text=text, step=None, path=telling.path)  # else the cell is named
+
+
+def _by_cell(telling: Telling, text: str) -> str:
+    """Name the cell in place of a line, which is counted through all of them."""
+    found = re.match(rf"{re.escape(shown(telling.path))}:(\d+)(?= imports )", text)
+    last = 0
+    for cell in telling.notebook.code if found else ():
+        last += cell.source.count("\n") + 1
+        if found and int(found[1]) <= last:
+            return f"{telling.path} cell {cell.number}{text[found.end() :]}"
+    return text
 
 
 def around(opened: Opened, path: str) -> Around:

@@ -167,13 +167,16 @@ class Opened:
 
     def look(self, path: str) -> Look:
         """Look at a workflow now."""
-        workflow = self.workflow(path)
+        return self.look_at(self.workflow(path))
+
+    def look_at(self, workflow: Workflow) -> Look:
+        """Look at a workflow that was read."""
         project = self.project_file()
         facts = self._checked(workflow)
         reach = self.observer.scout.reach(workflow, facts)
         files, blobs = self.observer.seen(reach, facts)
         world = self.observer.world(reach, facts, files, project, self.live(workflow))
-        reports = self.memory.of(derive, workflow, facts, world, name=path)
+        reports = self.memory.of(derive, workflow, facts, world, name=workflow.path)
         return Look(workflow, facts, reach, world, blobs, reports, project)
 
     def reach(self, workflow: Workflow) -> Reach:

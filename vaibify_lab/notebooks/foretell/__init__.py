@@ -13,10 +13,10 @@ from vaibify_lab.notebooks.foretell.files import file_findings
 from vaibify_lab.notebooks.foretell.kernels import (
     kernel_findings,
     magic_findings,
-    network_findings,
     shell_findings,
     unheard_findings,
 )
+from vaibify_lab.notebooks.foretell.network import network_findings
 from vaibify_lab.notebooks.foretell.order import broken_findings, name_findings, order_findings
 from vaibify_lab.notebooks.foretell.steps import step_findings
 from vaibify_lab.notebooks.foretell.telling import Around, Telling

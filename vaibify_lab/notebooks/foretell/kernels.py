@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from jupyter_core.paths import jupyter_path
 
 from vaibify_lab.core.finding import Finding
-from vaibify_lab.notebooks.foretell.telling import Around, Telling
+from vaibify_lab.notebooks.foretell.telling import WORDS, Around, Telling
 
 _OF_IPYTHON_WORDS = """
     ! HTML SVG bash capture code_wrap debug file html javascript js latex markdown perl prun
@@ -19,11 +19,17 @@ _OF_IPYTHON_WORDS = """
 """
 _OF_IPYTHON = frozenset(_OF_IPYTHON_WORDS.split())
 NATIVE = "python3"  # which ipykernel has wherever it is
-_MAKES_MAGICS = ("register_cell_magic", "register_magics", "register_line_cell_magic", "load_ext")
-_NETWORK = re.compile(
-    r"\s*(?:wget|curl|git\s+clone|gdown|kaggle|(?:python3? -m )?pip3?\s+install|"
-    r"conda\s+install|mamba\s+install|apt(?:-get)?\s+install)\b"
+_LINES_OF_IPYTHON_WORDS = """
+    alias_magic autosave doctest_mode killbgscripts loadpy logoff logon logstate logstop micromamba
+    notebook pinfo2 qtconsole reset_selective subshell
+"""
+_LINES_OF_IPYTHON = WORDS | frozenset(_LINES_OF_IPYTHON_WORDS.split())
+# What makes magics, also on its import or by a call of its own.
+_MAKES_MAGICS = re.compile(
+    r"register_(?:line_|cell_|line_cell_)?magics?\b|load_ext|%alias|%run\b|%macro|%edit|"
+    r"%quickref|extension\(|\b(?:import|from)\s+(?:ROOT|julia|sage)\b"
 )
+_LINE_MAGIC = re.compile(r"%([A-Za-z_]\w*)")
 _STRICT = re.compile(r"\bset[ \t]+(?:-\w*e|-o[ \t]+errexit)")
 _UNCHECKED = frozenset({"os.system", "subprocess.run", "subprocess.call"})
 _MOST = 5
@@ -58,10 +64,22 @@ def kernel_findings(telling: Telling, around: Around) -> Iterator[Finding]:
 
 def magic_findings(telling: Telling) -> Iterator[Finding]:
     """Yield the cell magics that nothing loads."""
-    sources = (one.cell.source for one in telling.cells)
-    if any(word in source for source in sources for word in _MAKES_MAGICS):
+    for cell in telling.cells:
+        for own in cell.own:
+            above = cell.code.split("\n")[: own.first - 1]
+            if own.text.startswith("%%") and any(map(str.strip, above)):
+                text = f"has {own.text.split()[0]} below its first line, where it is no cell magic"
+                action = "make it a cell's first line"
+                yield telling.finding("error", "magic-missing", cell.number, text, action)
+    if any(_MAKES_MAGICS.search(one.cell.source) for one in telling.cells):
         return
     for cell in telling.cells:
+        for own in cell.expected:
+            found = _LINE_MAGIC.match(own.text)
+            if found and found[1] not in _LINES_OF_IPYTHON and not own.text.endswith("?"):
+                text = f"uses the magic %{found[1]}, which nothing loads"
+                action = "load its extension in a cell above: %load_ext ..."
+                yield telling.finding("error", "magic-missing", cell.number, text, action)
         if cell.magic is not None and cell.magic.name not in _OF_IPYTHON:
             text = f"uses the cell magic %%{cell.magic.name}, which nothing loads"
             action = "load its extension in a cell above: %load_ext ..."
@@ -88,19 +106,12 @@ def unheard_findings(telling: Telling) -> Iterator[Finding]:
 
 def shell_findings(telling: Telling) -> Iterator[Finding]:
     """Yield shell commands whose failure nobody hears of."""
-    deaf = [cell.number for cell in telling.cells if cell.shell_lines]
+    deaf = [
+        cell.number for cell in telling.cells if any(one.shell is not None for one in cell.expected)
+    ]
     if deaf:
         listed = ", ".join(map(str, deaf[:_MOST])) + (" ..." if len(deaf) > _MOST else "")
         text = f"a shell command (!) that fails is not heard of; cells {listed}"
         action = "use subprocess.run(..., check=True), or %%bash"
         yield telling.finding("warning", "shell-deaf", deaf[0], text, action)
     yield from unheard_findings(telling)
-
-
-def network_findings(telling: Telling) -> Iterator[Finding]:
-    """Yield shell commands that fetch something."""
-    for cell in telling.cells:
-        for line in cell.shell_lines:
-            if found := _NETWORK.match(line):
-                text = f"reaches into the network: {found[0].strip()}"
-                yield telling.finding("warning", "network", cell.number, text)

@@ -7,11 +7,13 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeGuard
 
 from vaibify_lab.core.errors import UsageError
 from vaibify_lab.core.finding import Finding, Level
-from vaibify_lab.files.ipysource import magic_lines, without_magics
+from vaibify_lab.files.ipylines import OwnLine, cleaned_in_place, own_lines
+from vaibify_lab.files.ipysource import without_magics
+from vaibify_lab.files.syntax import last_name
 from vaibify_lab.notebooks.cells import read_cell, step_magic
 from vaibify_lab.notebooks.dialect import compiles
 from vaibify_lab.notebooks.magic import NAME, Magic, cell_magic
@@ -21,7 +23,7 @@ from vaibify_lab.provenance.compare.notebook_file import Cell, Notebook
 Place = Literal["committed", "not-committed", "folder", "missing", "lfs", "outside"]
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun", "vaibify", "debug"})
 # What IPython takes for a magic without its sign, where it is no Python.
-_WORDS = """
+_LISTED = """
     alias autoawait autocall automagic autoreload bookmark cat cd clear colors conda config
     connect_info cp debug dhist dirs ed edit env gui hist history ldir less lf lk ll load load_ext
     logstart ls lsmagic lx macro magic mamba man matplotlib mkdir more mv page pdb pdef pdoc pfile
@@ -29,7 +31,12 @@ _WORDS = """
     rehashx reload_ext rep rerun reset rm rmdir run save sc set_env sx system tb time timeit unalias
     unload_ext uv who who_ls whos xdel xmode
 """
-_AUTOMAGIC = re.compile(rf"^[ \t]*(?:{'|'.join(_WORDS.split())})\b[^=(\n]*$", re.MULTILINE)
+WORDS = frozenset(_LISTED.split())
+# Of a cell of one line: what follows makes no Python of it.
+_AUTOMAGIC = re.compile(rf"\s*(?:{'|'.join(_LISTED.split())})(?:[ \t]+[^\s!=()<>,+*/%^&|].*|\s*)")
+# What is there only on other machines, or where something is missing here.
+_ELSEWHERE = re.compile(r"(?i)colab|kaggle|binder|sys\.modules|find_spec|^(?:False|0|None)$")
+_LACKING = frozenset({"ImportError", "ModuleNotFoundError"})
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
@@ -52,7 +59,7 @@ class CodeCell:
     tree: ast.Module
     code: str
     magic: Magic | None = None
-    magics: tuple[str, ...] = ()
+    own: tuple[OwnLine, ...] = ()  # lines of IPython's own
     step: StepLine | None = None  # it is a step, which runs in a process and a folder of its own
     step_fault: str = ""  # why it is to be a step and is none
     fault: str = ""  # why it is no Python
@@ -68,9 +75,23 @@ class CodeCell:
         return self.step is not None or bool(self.step_fault)
 
     @property
+    def magics(self) -> list[str]:
+        """Its lines of IPython's own."""
+        return [one.text for one in self.own]
+
+    @property
     def shell_lines(self) -> list[str]:
         """The commands that it gives to a shell by ``!``."""
-        return [line.partition("!")[2].lstrip("!") for line in self.magics if "!" in line]
+        return [one.shell for one in self.own if one.shell is not None]
+
+    @property
+    def expected(self) -> list[OwnLine]:
+        """Its lines of IPython's own, without those for other machines or for a missing module."""
+        spared = [node for node in ast.walk(self.tree) if _is_spared(node)]
+        bodies = [(one.body[0].lineno, one.body[-1].end_lineno or 0) for one in spared]
+        return [
+            one for one in self.own if not any(start <= one.first <= end for start, end in bodies)
+        ]
 
 
 @dataclass(frozen=True)
@@ -114,10 +135,12 @@ def _code_cell(cell: Cell) -> CodeCell:
     is_python = magic is None or magic.name in _PYTHON_CELLS
     if step is not None and step.language != "python":
         is_python = False
-    source = (magic.body if magic else cell.source) if is_python else ""
+    source = cleaned_in_place((magic.body if magic else cell.source) if is_python else "")
+    if _AUTOMAGIC.fullmatch(source):
+        source = f"%{source.strip()}"
     plain = compiles(source, awaiting=True)
     code = source if plain else without_magics(source)
-    lines = () if plain else tuple(line for _, line in magic_lines(source))
+    lines = () if plain else tuple(own_lines(source))
     fault = ""
     try:
         with warnings.catch_warnings():
@@ -125,8 +148,15 @@ def _code_cell(cell: Cell) -> CodeCell:
             tree = ast.parse(code)
     except _UNREADABLE as error:
         tree = ast.parse("")
-        fault = "" if _AUTOMAGIC.search(code) else getattr(error, "msg", "") or str(error)
+        fault = getattr(error, "msg", "") or str(error)
     return CodeCell(cell, tree, code, magic, lines, step, step_fault, fault)
+
+
+def _is_spared(node: ast.AST) -> TypeGuard[ast.If | ast.ExceptHandler]:
+    if isinstance(node, ast.If):
+        return _ELSEWHERE.search(ast.unparse(node.test)) is not None
+    caught = node.type if isinstance(node, ast.ExceptHandler) else None
+    return caught is not None and any(last_name(one) in _LACKING for one in ast.walk(caught))
 
 
 def _step_of(magic: Magic | None) -> tuple[StepLine | None, str]:

@@ -10,12 +10,15 @@ from collections.abc import Iterator, Mapping
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.paths import is_of_one_machine, shown
 from vaibify_lab.files.filenames import FileReader, FileUse
-from vaibify_lab.notebooks.foretell.telling import Around, CodeCell, Telling
+from vaibify_lab.notebooks.foretell.telling import Around, CodeCell, Telling, live
 
 _SHELLS = frozenset({"bash", "sh", "script", "system", "sx", "!"})
 _WRITTEN = re.compile(r"^%%(?:writefile|file)\s+(?:-a\s+)?(\S+)", re.MULTILINE)
 _URL = re.compile(r"(?:https?|ftp|s3|gs)://", re.IGNORECASE)
 _BRINGS_UNSEEN = re.compile(r"\b(?:wget|curl|git|unzip|tar|gunzip|gdown|kaggle|cp|mv|make|dvc)\b")
+_HOME = re.compile(
+    r"(?:~/|/(?:home|Users)/[\w.-]+(?:/|$)|/root/|[A-Za-z]:[\\/]+Users[\\/])[^\n*?<>{}|]{0,250}"
+)
 _MOVES = re.compile(r"%(?:cd|run)\b")
 _CALLS_UNSEEN = frozenset(
     {"chdir", "system", "check_call", "check_output", "Popen", "extractall", "run"}
@@ -50,6 +53,11 @@ def file_findings(telling: Telling, around: Around) -> Iterator[Finding]:
         if found is not None and use.certain and (found.code, use.path) not in told:
             told.add((found.code, use.path))
             yield found
+    for cell in telling.cells:
+        for text in _homes(cell):
+            if ("absolute-path", text) not in told:
+                told.add(("absolute-path", text))
+                yield _of_one_machine(telling, cell.number, text)
 
 
 def _about(telling: Telling, number: int, use: FileUse) -> Finding | None:
@@ -58,11 +66,32 @@ def _about(telling: Telling, number: int, use: FileUse) -> Finding | None:
     if _URL.match(use.path):
         said = f"reaches into the network: {text}"
         return telling.finding("warning", "network", number, said)
-    if is_of_one_machine(use.path):
-        action = "put it into the repository and name it from the notebook's folder"
-        said = f"names {text!r}, which other people do not have"
-        return telling.finding("warning", "absolute-path", number, said, action)
-    return None
+    return _of_one_machine(telling, number, use.path) if is_of_one_machine(use.path) else None
+
+
+def _of_one_machine(telling: Telling, number: int, path: str) -> Finding:
+    action = "put it into the repository and name it from the notebook's folder"
+    said = f"names {shown(path[:200])!r}, which other people do not have"
+    return telling.finding("warning", "absolute-path", number, said, action)
+
+
+def _homes(cell: CodeCell) -> Iterator[str]:
+    """Yield paths below somebody's home, whatever is done with them: texts, and words of magics."""
+    inner = {
+        part
+        for node in ast.walk(cell.tree)
+        if isinstance(node, ast.JoinedStr)
+        for part in node.values[1:]  # what stands before makes it another path
+    }
+    for node in live(cell.tree):
+        text = node.value if isinstance(node, ast.Constant) and node not in inner else None
+        if isinstance(text, str) and _HOME.fullmatch(text):
+            yield text
+    lines = [one.text for one in cell.expected]
+    if cell.magic is not None and cell.magic.name in _SHELLS:
+        lines += [one for one in cell.magic.body.split("\n") if not one.lstrip().startswith("#")]
+    for line in lines:
+        yield from filter(_HOME.fullmatch, re.split(r"[\s\"'=;|&<>()]+", line))
 
 
 def _missing(

@@ -21,7 +21,7 @@ _OF_IPYTHON = frozenset(_OF_IPYTHON_WORDS.split())
 NATIVE = "python3"  # which ipykernel has wherever it is
 _LINES_OF_IPYTHON_WORDS = """
     alias_magic autosave doctest_mode killbgscripts loadpy logoff logon logstate logstop micromamba
-    notebook pinfo2 qtconsole reset_selective subshell
+    notebook pinfo2 qtconsole reset_selective store subshell
 """
 _LINES_OF_IPYTHON = WORDS | frozenset(_LINES_OF_IPYTHON_WORDS.split())
 # What makes magics, also on its import or by a call of its own.

@@ -208,6 +208,35 @@ def test_a_file_that_changed_while_the_tests_ran_vouches_for_nothing(tmp_path: P
     assert state(made) == ("untested", None, text)
 
 
+@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("path", ["checks/lib.sh", "checks/test.sh", "data/in.txt"])
+def test_a_file_that_was_another_while_the_tests_ran_vouches_for_nothing(
+    tmp_path: Path, path: str, tier: str
+) -> None:
+    """Changed and put back, as by ``git stash`` and ``git stash pop``: its bytes are the same."""
+    made_up = "touch begun; until [ -e ../seen ]; do sleep 0.05; done; . ../checks/lib.sh"
+    files = {**FILES, "checks/test.sh": made_up, "checks/lib.sh": "grep -q 1 o.txt", "w/x": ""}
+    one = with_tests("bash ../checks/test.sh")[0]
+    one |= {"sDirectory": "w", "saDataCommands": ["cat ../data/in.txt > o.txt"]}
+    made = Made.new(tmp_path / "p", [one], files)
+    was = made.read(path)
+
+    def edit() -> None:
+        while not (made.root / "w/begun").exists():
+            time.sleep(0.02)
+        made.write(path, f"{was}\ntrue\n")
+        made.write("seen", "")
+
+    editor = threading.Thread(target=edit)
+    editor.start()
+    run_here(made, tier=tier)
+    editor.join()
+    made.write(path, was)
+    assert state(made)[0] != "passed"
+    run_here(made, tier=tier, tests_only=True, mode="all")
+    assert state(made) == ("passed", None, "")
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -1,18 +1,57 @@
-"""The files that a test session says decided what it said, beside those that can be read off it."""
+"""The files that tests are about: those that can be read off a step, and those a session names."""
 
 from __future__ import annotations
 
 import os
 import posixpath
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import fault_of, is_protected
+from vaibify_lab.files.stamps import Stamp
 from vaibify_lab.runs.context import RunContext
+from vaibify_lab.runs.writes import stamps
 
 _TICK = 20_000_000  # ns: a file's times come from a clock that may lag so much
+
+
+@dataclass(frozen=True, slots=True)
+class Hashes:
+    """What the tests were about: hashes of outputs, inputs and test files before they began.
+
+    ``stamps`` are those of all these files, taken before they were hashed.
+    """
+
+    outputs: Mapping[str, str]
+    inputs: Mapping[str, str]
+    tests: Mapping[str, str]
+    stamps: Mapping[str, Stamp | None]
+
+
+def hashes_of(context: RunContext, step: Step) -> Hashes:
+    """Stamp, then hash, what the tests of a step are about."""
+    observer = context.observer
+    groups = (
+        observer.expand(step.outputs),
+        observer.expand((*step.inputs, *step.test_inputs)),
+        observer.scout.test_files(step),
+    )
+    before = stamps(context.tree, dict.fromkeys(path for group in groups for path in group))
+    states = observer.cache.observe(before)
+    outputs, inputs, tests = (
+        {path: states[path].sha256 or "" for path in group if states[path].kind == "file"}
+        for group in groups
+    )
+    return Hashes(outputs, inputs, tests, before)
+
+
+def changed_since(context: RunContext, hashes: Hashes) -> str | None:
+    """Return a file that is not as it was before the tests were told what they are about."""
+    now = stamps(context.tree, hashes.stamps)
+    return next((path for path, seen in hashes.stamps.items() if now[path] != seen), None)
 
 
 def in_repository(context: RunContext, step: Step, seen: Iterable[str]) -> tuple[str, ...]:

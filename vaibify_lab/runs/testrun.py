@@ -27,19 +27,16 @@ from vaibify_lab.runs.determinism import after_preamble, preamble_of, step_envir
 from vaibify_lab.runs.guard import Guard
 from vaibify_lab.runs.journal import now
 from vaibify_lab.runs.launching import fresh_state, launch_and_wait, resources_of
-from vaibify_lab.runs.testfiles import in_repository, touched_since
+from vaibify_lab.runs.testfiles import (
+    Hashes,
+    changed_since,
+    hashes_of,
+    in_repository,
+    touched_since,
+)
 from vaibify_lab.runs.writable import make_ready, require_git_apart, writable_folders
 
 Results = dict[Category, CategoryResult]
-
-
-@dataclass(frozen=True, slots=True)
-class Hashes:
-    """What the tests were about: hashes of outputs, inputs and test files before they began."""
-
-    outputs: Mapping[str, str]
-    inputs: Mapping[str, str]
-    tests: Mapping[str, str]
 
 
 @dataclass(slots=True)
@@ -54,7 +51,7 @@ class TestRun:
         commands = self._commands()
         if not commands:
             return None
-        hashes = self._hashes()
+        hashes = hashes_of(self.context, self.step)
         cut_short = False
         try:
             found, hashes, cut_short = self._guarded(commands, hashes)
@@ -103,6 +100,7 @@ class TestRun:
             began = time.time_ns()
             ended, timed_out = launch_and_wait(context, launch, step.slug, step.timeout_seconds)
             faults, _, _ = guard.look()
+            moved = changed_since(context, hashes)
         why, log = session.exit_words, explain.tail(state / "stderr")
         if len(commands) == 1:  # else nobody knows whose words the log holds
             why = partial(_why_exit, log)
@@ -112,7 +110,9 @@ class TestRun:
         found = _doubted(found) if ended.out_of_memory else found
         cut_short = ended.lost or (ended.stopped and not timed_out)
         hashes, touched = self._with_loaded(hashes, loaded, began)
-        if touched is not None:
+        if moved is not None:  # also when it is as it was again: they may have seen another
+            found = _all_unknown(commands, f"ran while {shown(moved)} was changed")
+        elif touched is not None:
             found = _all_unknown(commands, f"loaded {shown(touched)}, which changed meanwhile")
         return (_all_failed(found, faults) if faults else found), hashes, cut_short
 
@@ -164,21 +164,6 @@ class TestRun:
             exchange=exchange,
             preamble=preamble_of(context),
             resources=resources_of(step),
-        )
-
-    def _hashes(self) -> Hashes:
-        observer, step = self.context.observer, self.step
-        groups = (
-            observer.expand(step.outputs),
-            observer.expand((*step.inputs, *step.test_inputs)),
-            observer.scout.test_files(step),
-        )
-        states = observer.cache.observe({path: None for group in groups for path in group})
-        return Hashes(
-            *(
-                {path: states[path].sha256 or "" for path in group if states[path].kind == "file"}
-                for group in groups
-            )
         )
 
     def _marker(self, found: Results, hashes: Hashes, *, cut_short: bool) -> TestMarker:

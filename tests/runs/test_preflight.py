@@ -524,6 +524,27 @@ def test_a_module_that_the_starters_python_lacks(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("outputs", "module", "level"),
+    [
+        (["made/params.py"], "made.params", None),
+        (["made/"], "made", None),
+        (["scripts/params.py"], "params", None),
+        (["made/"], "params", "warning"),
+        (["made/"], "yaml", "error"),
+        (["made/remade.py"], "params", "error"),
+    ],
+)
+def test_a_module_that_another_step_makes(
+    root: Path, outputs: list[str], module: str, level: str | None
+) -> None:
+    write(root, {"scripts/fit.py": f"import {module}\n"})
+    make = {"sName": "Make", "saDataCommands": ["true"], "saDataFiles": outputs, "bNoTests": True}
+    make["bNoInputData"] = True
+    found = look(root, [make, fit(saDependencies=["make"])])
+    assert [one.level for one in found if one.code == "module-missing"] == ([level] if level else [])
+
+
+@pytest.mark.parametrize(
     ("source", "is_there"),
     [
         (b"numpy\nPyYAML >= 6  # for reading\n", True),

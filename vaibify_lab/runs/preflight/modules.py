@@ -9,6 +9,7 @@ from packaging.utils import canonicalize_name
 
 from vaibify_lab.core.commands import named_by
 from vaibify_lab.core.finding import Finding, Level
+from vaibify_lab.core.graph import ancestors
 from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import shown
 from vaibify_lab.core.status import LIST_IT, UNSEEN
@@ -55,7 +56,7 @@ def _run_by_tests(inspection: Inspection, step: Step) -> list[str]:
 
 def missing_module(inspection: Inspection, step: Step, module: str, said: str) -> Iterator[Finding]:
     """Yield at most one finding: an error where it is certain, else a warning."""
-    if _is_offered(inspection, module, known_distributions(module)):
+    if _is_offered(inspection, module, known_distributions(module)) or _is_made(inspection, module):
         return
     brings = _distributions(inspection, module)
     if _is_offered(inspection, module, brings):
@@ -73,6 +74,8 @@ def missing_module(inspection: Inspection, step: Step, module: str, said: str) -
     elif inspection.lock is not None and not brings:
         level = "warning"
         text = f"{said} {module!r}, which nothing in {NAME} is known to bring"
+    elif not brings and _may_be_made(inspection, step):
+        level = "warning"
     if own is None and not brings and said.endswith(" imports"):
         action = f"{action}; a module of your own goes beside what imports it"
     yield Finding(level, "module-missing", text, step.slug, None, action)
@@ -100,6 +103,20 @@ def _is_offered(inspection: Inspection, module: str, brings: Sequence[str]) -> b
         return True
     names = {package.name for package in inspection.locked.packages}
     return not names.isdisjoint([*brings, canonicalize_name(module)])
+
+
+def _is_made(inspection: Inspection, module: str) -> bool:
+    """Tell whether a step makes the module: a file of that name, or files in such a folder."""
+    made = (f"/{path}" for step in inspection.workflow.steps for path in step.outputs)
+    return any(f"/{module}/" in path or path.endswith(f"/{module}.py") for path in made)
+
+
+def _may_be_made(inspection: Inspection, step: Step) -> bool:
+    """Tell whether what a step rests on, or itself, fills a folder with files of any name."""
+    steps = inspection.workflow.by_slug
+    before = ancestors(inspection.workflow, [step.slug]) if step.slug in steps else ()
+    made = (path for one in (step, *map(steps.__getitem__, before)) for path in one.outputs)
+    return any(path.endswith("/") for path in made)
 
 
 def _in_repository(inspection: Inspection, module: str) -> str | None:

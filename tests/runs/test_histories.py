@@ -342,13 +342,21 @@ def test_what_looking_at_a_folder_leaves_there_is_nobodys(tmp_path: Path) -> Non
     for folder in ("data", "out"):
         made.write(f"{folder}/.ipynb_checkpoints/a-checkpoint.csv", "0\n")
         made.write(f"{folder}/.DS_Store", "x")
+        made.write(f"{folder}/in/__pycache__/m.cpython-311.pyc", "x")
+        made.write(f"{folder}/.pytest_cache/v/cache/lastfailed", "x")
+        for name in (".a.csv.swp", ".~lock.a.csv#", "~$a.csv"):
+            made.write(f"{folder}/{name}", "x")
+        (made.root / folder / ".#a.csv").symlink_to("ada@host.1:2")
     assert made.states()["one"][0] == "current"
     made.project().envelope("manifest")
     assert made.read("MANIFEST.sha256") == listed
     done = vaibify(made.root, "reproduce", "--skip-tier", "2", "--skip-tier", "3")
     assert (done.code, "Confirmed: tier 1" in done.out) == (0, True), done.out
-    made.write("data/.hidden", "1\n")
-    assert made.states()["one"][0] == "stale"
+    for name in (".hidden", "a.swp", "~a.csv", "#a.csv"):
+        made.write(f"data/{name}", "1\n")
+        assert made.states()["one"][0] == "stale", name
+        (made.root / "data" / name).unlink()
+        assert made.states()["one"][0] == "current"
 
 
 def test_a_merge_that_git_made_of_two_records_is_not_believed(chain: Made) -> None:

@@ -6,6 +6,7 @@ Files are replaced whole or not at all: temporary file, fsync, rename, fsync of 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator
@@ -30,7 +31,13 @@ _KINDS: dict[EntryKind, str] = {
     "link": "is a symbolic link",
     "other": "is not a regular file",
 }
-_LEFT_BY_LOOKING = frozenset({".ipynb_checkpoints", ".DS_Store", "Thumbs.db", "desktop.ini"})
+# What looking at files leaves beside them: checkpoints, notes of file managers, caches of Python
+# and its tools, and (by their pattern) what Vim, Emacs and office programs keep of an open file.
+_LEFT_BY_LOOKING = frozenset(
+    {".ipynb_checkpoints", ".DS_Store", "Thumbs.db", "desktop.ini"}
+    | {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"}
+)
+_OPEN_ELSEWHERE = re.compile(r"\..*\.sw[a-p]|\.#.*|\.~lock\..*#|~\$.*", re.DOTALL)
 
 
 class Tree:
@@ -136,7 +143,7 @@ class Tree:
 
         A ``.git`` below the top is never entered (``""`` lists the root, whose own is passed over).
         What only looking at a folder leaves there (JupyterLab's checkpoints, a file manager's
-        notes) is nobody's.
+        notes, byte code, an editor's marks) is nobody's.
 
         Parameters
         ----------
@@ -160,7 +167,7 @@ class Tree:
                         continue
                     for name, kind in entries(descent.enter(here)):
                         path = join(here, name)
-                        if name in _LEFT_BY_LOOKING:
+                        if _is_left_by_looking(name):
                             continue
                         if strict:
                             _require_plain(path, name, kind)
@@ -214,6 +221,12 @@ class Tree:
             for path in reversed(made):
                 parent, name = split(path)
                 os.rmdir(name, dir_fd=descent.enter(parent))
+
+
+def _is_left_by_looking(name: str) -> bool:
+    if name in _LEFT_BY_LOOKING:
+        return True
+    return name[0] in ".~" and _OPEN_ELSEWHERE.fullmatch(name) is not None
 
 
 def _fill(directory: int, name: str, data: bytes, mode: int, owner: tuple[int, int] | None) -> None:

@@ -108,6 +108,28 @@ def test_code_that_a_step_writes_itself_and_runs(tmp_path: Path, tier: str) -> N
     assert made.states()["one"][0] == "current"
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        "echo 'echo 1 > w/o.txt' > w/ignored.sh; bash w/ignored.sh",
+        "for i in {1..250}; do echo > w/a$i; done; echo 'echo 1 > w/o.txt' > w/z.sh; bash w/z.sh",
+        "[ -e w/once.sh ] || echo 'echo 1 > w/o.txt' > w/once.sh; bash w/once.sh",
+    ],
+)
+def test_code_that_a_step_writes_is_its_own_though_nobody_names_it(
+    tmp_path: Path, script: str
+) -> None:
+    """Where git ignores it, where it is one of many, and where it is written only once."""
+    files = {"run.sh": script, ".gitignore": "ignored.sh\n"}
+    made = Made.new(tmp_path / "p", [step("One", "bash run.sh", out="w/o.txt")], files)
+    for _ in range(3):
+        assert run_here(made, "one", tier="bwrap").steps == {"one": "passed"}
+        assert made.states()["one"][0] == "current"
+    (own,) = record(made, "one").own_code
+    made.write(own, "echo 1 > w/o.txt # edited\n")
+    assert made.states()["one"][0] == "stale"
+
+
 @pytest.mark.parametrize("tier", TIERS)
 def test_a_step_in_its_own_directory_is_denied_or_told(tmp_path: Path, tier: str) -> None:
     made = project(tmp_path / "p", list(TARGETS), in_root=False)

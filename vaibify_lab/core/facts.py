@@ -51,11 +51,11 @@ class RunRecord:
     was put into the step's environment. ``notebook`` is a digest of what ran of the step's
     notebook: one that was merely saved again has the same. ``done_by`` names the person who
     said that a step done by hand was done. ``undeclared_writes`` are files of the repository
-    that it wrote and no step declares; ``own_code`` are those of them that it also runs, with
-    their hashes: code that it makes itself, which a clone need not have. ``acknowledged`` is
-    when somebody marked its bad end as seen; in the file it names the run, so that it is about
-    no other when git merges two records. ``last_passed`` is the last record that passed, when
-    this one did not.
+    that it wrote and no step declares, without what git ignores; ``own_code`` are those that it
+    also runs, with their hashes: code that it makes itself, which a clone need not have.
+    ``acknowledged`` is when somebody marked its bad end as seen; in the file it names the run, so
+    that it is about no other when git merges two records. ``last_passed`` is the last record that
+    passed, when this one did not.
     """
 
     workflow: str

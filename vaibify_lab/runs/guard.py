@@ -32,6 +32,20 @@ def prevents(engine: Engine, what: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """What a look saw: every fault, files that were written and nobody declares, those to name."""
+
+    faults: tuple[Reason, ...]
+    undeclared: tuple[str, ...]
+    named: tuple[str, ...]
+
+    @property
+    def hidden(self) -> int:
+        """How many undeclared files are not named."""
+        return len(self.undeclared) - len(self.named)
+
+
+@dataclass(frozen=True, slots=True)
 class Guard:
     """The state just before something runs in a step's place.
 
@@ -80,8 +94,8 @@ class Guard:
             beside=beside,
         )
 
-    def look(self) -> tuple[list[Reason], tuple[str, ...], int]:
-        """Return every fault, files that were written and nobody declares, and how many more are.
+    def look(self) -> Seen:
+        """Return what happened since, except what was to happen.
 
         What was planted is moved out of reach; what is only odd goes into the journal.
         """
@@ -96,8 +110,7 @@ class Guard:
             undeclared += others
             quiet += written.byte_code
         faults += self._facts()
-        named = self._tell(undeclared, quiet)
-        return faults, named, len(undeclared) - len(named)
+        return Seen(tuple(faults), tuple(undeclared), self._tell(undeclared, quiet))
 
     def shields(self) -> dict[str, Path]:
         """Return what of the step's own folders is to be laid read-only: repositories there.

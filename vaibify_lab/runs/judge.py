@@ -33,7 +33,7 @@ class Verdict:
     """How a run of a step is judged, with everything its record keeps.
 
     ``hidden`` is how many more undeclared files it wrote than ``undeclared`` names; ``own_code``
-    are those of them that it also runs.
+    are those of all of them that it also runs.
     """
 
     outcome: Outcome
@@ -91,7 +91,8 @@ class Judge:
 
     def verdict(self) -> Verdict:
         """Return the verdict; the first fault that fits decides, the others go into the journal."""
-        faults, undeclared, hidden = self.guard.look()
+        seen = self.guard.look()
+        faults, undeclared = seen.faults, seen.named
         if faults:
             for fault in (*faults[1:], *self._changed()):
                 write = self.context.journal.write
@@ -117,16 +118,32 @@ class Judge:
         for text in self._odd():
             self.context.journal.write("warning", step=self.step.slug, text=text)
         pins = Pins(dict(self.consumed.inputs), dict(self.consumed.code), found)
-        return Verdict("passed", None, 0, pins, undeclared, hidden, self._own_code(undeclared))
+        own = self._own_code(frozenset(seen.undeclared))
+        return Verdict("passed", None, 0, pins, undeclared, seen.hidden, own)
 
-    def _own_code(self, undeclared: Sequence[str]) -> dict[str, str]:
-        """Return what it wrote, undeclared, and also runs, with the hashes."""
-        if self.seal is not None or not undeclared:
+    def _own_code(self, undeclared: frozenset[str]) -> dict[str, str]:
+        """Return what it wrote, undeclared, and also runs, with the hashes.
+
+        Or wrote in an earlier run, where it left that as it was.
+        """
+        before = self._passed.own_code if self._passed is not None else {}
+        if self.seal is not None or not (undeclared or before):
             return {}
         code = self.context.observer.scout.code_of(self.step).files
-        own = [path for path in code if path in undeclared and path not in self.consumed.code]
-        found = hash_many(self.context.tree, own)
-        return {path: one.sha256 for path, one in found.items() if one.sha256}
+        new = [path for path in code if path not in self.consumed.code]
+        own = [path for path in new if path in undeclared or path in before]
+        found = {path: one.sha256 for path, one in hash_many(self.context.tree, own).items()}
+        return {
+            path: sha256
+            for path, sha256 in found.items()
+            if sha256 and (path in undeclared or before[path] == sha256)
+        }
+
+    @property
+    def _passed(self) -> RunRecord | None:
+        """The last run of it that passed."""
+        record = self.context.facts.record(self.step.slug)
+        return record.passed if isinstance(record, RunRecord) else None
 
     def _ended(self, outcome: Outcome, reason: Reason, undeclared: tuple[str, ...]) -> Verdict:
         pins = Pins(dict(self.consumed.inputs), dict(self.consumed.code), {})
@@ -169,9 +186,7 @@ class Judge:
 
     def _explained(self, status: int) -> Reason:
         log = explain.tail(self.state / "stderr")
-        record = self.context.facts.record(self.step.slug)
-        passed = record.passed if isinstance(record, RunRecord) else None
-        had = passed.pins.code if passed is not None else ()
+        had = self._passed.pins.code if self._passed is not None else ()
         tree, steps = self.context.tree, self.context.workflow.steps
         gone = [path for path in had if tree.lstat(path) is None]
         home = str(tree.root)

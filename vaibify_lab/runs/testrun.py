@@ -99,7 +99,7 @@ class TestRun:
             context.journal.write("testsStarted", step=step.slug)
             began = time.time_ns()
             ended, timed_out = launch_and_wait(context, launch, step.slug, step.timeout_seconds)
-            faults, _, _ = guard.look()
+            faults = guard.look().faults
             moved = changed_since(context, hashes)
         why, log = session.exit_words, explain.tail(state / "stderr")
         if len(commands) == 1:  # else nobody knows whose words the log holds

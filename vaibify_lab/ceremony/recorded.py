@@ -64,7 +64,9 @@ def _of_step(
     if record.passed is None:
         return
     pins = record.passed.pins
-    for verb, files in (("read", pins.inputs), ("ran", pins.code), ("wrote", pins.outputs)):
+    # an output that was withdrawn since is nobody's, or another step's
+    wrote = {path: pins.outputs[path] for path in step.made_among(pins.outputs)}
+    for verb, files in (("read", pins.inputs), ("ran", pins.code), ("wrote", wrote)):
         for path, sha256 in files.items():
             is_saved_again = verb == "ran" and path.endswith(_NOTEBOOK)
             if listed.get(path, sha256) != sha256 and not is_saved_again:

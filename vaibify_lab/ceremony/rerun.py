@@ -141,13 +141,14 @@ def refusal_of(steps: Sequence[Step]) -> str:
 def changed_since_pinned(opened: Opened, workflow: Workflow) -> tuple[str, ...]:
     """Name inputs whose bytes are not those that the recorded run consumed."""
     facts = opened.facts_of(workflow).load(step.slug for step in workflow.steps)
-    made = {path for step in workflow.steps for path in step.outputs}
     found = []
     for slug, record in facts.records.items():
         passed = record.passed if isinstance(record, RunRecord) else None
         pins = passed.pins.inputs if passed is not None else {}
-        for path, state in hash_many(opened.tree, pins).items():
-            if path not in made and state.sha256 != pins[path]:
+        made = {path for step in workflow.steps for path in step.made_among(pins)}
+        raw = [path for path in pins if path not in made]
+        for path, state in hash_many(opened.tree, raw).items():
+            if state.sha256 != pins[path]:
                 found.append(f"input {shown(path)} of {slug!r} differs from its pin")
     return tuple(found)
 

@@ -217,6 +217,25 @@ def test_new_plots_from_the_data_that_is_there(plots: Made) -> None:
     assert ran.texts("stepSkipped", "plain")[0].startswith("makes no plots")
 
 
+def test_plots_alone_make_no_data_sealed_deterministic_or_better_kept(plots: Made) -> None:
+    """What a run says of itself is said of all outputs, of which it made some alone."""
+
+    def told() -> tuple[bool, bool, str]:
+        found = record(plots, "both")
+        return found.sealed, found.deterministic, found.isolation
+
+    run_here(plots, "both", mode="only", tier="plain")
+    ran = run_here(plots, "both", plot_only=True, tier="bwrap", sealed=True, deterministic=True)
+    assert ran.steps["both"] == "passed"
+    assert told() == (False, False, "none")
+    run_here(plots, "both", mode="only", tier="bwrap", sealed=True, deterministic=True)
+    assert told() == (True, True, "sandbox")
+    run_here(plots, "both", plot_only=True, tier="bwrap", sealed=True, deterministic=True)
+    assert told() == (True, True, "sandbox")
+    run_here(plots, "both", plot_only=True, tier="plain")
+    assert told() == (False, False, "none")
+
+
 @pytest.mark.parametrize(
     ("path", "text", "named"),
     [

@@ -10,9 +10,12 @@ from vaibify_lab.core.facts import Pins, RunRecord
 from vaibify_lab.core.fingerprint import circumstances_of, run_fingerprint, seed_of
 from vaibify_lab.core.model import Step, Workflow
 from vaibify_lab.core.report import Reason
+from vaibify_lab.engines.base import Isolation
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.journal import now
 from vaibify_lab.runs.judge import Verdict
+
+_WEAKEST_FIRST: tuple[Isolation, ...] = ("none", "sandbox", "container")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,26 @@ class Attempt:
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """In which way all outputs of a step were made."""
+
+    sealed: bool
+    deterministic: bool
+    isolation: Isolation
+
+
+def _way_of(context: RunContext, step: Step, attempt: Attempt, last: RunRecord | None) -> _Way:
+    """Return the way; with ``--plot-only`` no better than the run that made the data had it."""
+    way = _Way(attempt.sealed, context.is_deterministic(), context.engine.isolation)
+    made_all = not context.options.plot_only or not (step.data_commands or step.notebook)
+    if made_all or last is None:
+        return way
+    found = {way.isolation, last.isolation}
+    isolation = next((one for one in _WEAKEST_FIRST if one in found), way.isolation)
+    return _Way(way.sealed and last.sealed, way.deterministic and last.deterministic, isolation)
+
+
 def record_of(
     context: RunContext,
     step: Step,
@@ -46,6 +69,7 @@ def record_of(
     around, reason, engine = context.around, verdict.reason, context.engine
     passed = verdict.outcome == "passed"
     last = previous.passed if previous is not None else None
+    way = _way_of(context, step, attempt, last)
     stood_on = components.of_step(around.components, attempt.variables)
     record = RunRecord(
         workflow=context.workflow.stem,
@@ -64,14 +88,14 @@ def record_of(
         commands=step.commands,
         commands_run=attempt.commands_run,
         engine=engine.describe(),
-        isolation=engine.isolation,
+        isolation=way.isolation,
         image=around.image if engine.isolation == "container" else None,
         lock=around.lock,
         environment=step.environment,
-        deterministic=context.is_deterministic(),
-        deterministic_by_flag=context.is_deterministic() and not context.workflow.deterministic,
+        deterministic=way.deterministic,
+        deterministic_by_flag=way.deterministic and not context.workflow.deterministic,
         network_isolation=context.project.network_isolation,
-        sealed=passed and attempt.sealed,
+        sealed=passed and way.sealed,
         plot_only=context.options.plot_only,
         done_by=attempt.done_by,
         notebook=attempt.notebook,

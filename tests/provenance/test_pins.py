@@ -219,6 +219,29 @@ def test_a_file_that_was_added_since_the_run_breaks_the_chain(
     }
 
 
+@pytest.mark.parametrize(
+    ("now", "status"),
+    [("j", "verified"), ("missing", "verified"), ("edited", "modified"), ("unreadable", "unknown")],
+)
+def test_code_that_a_run_wrote_itself_breaks_the_chain_when_it_is_edited(
+    now: str, status: str
+) -> None:
+    flow = workflow(a=(["in"], ["out"]))
+    made = record("a", {"in": "1"}, {"out": "2"}, own_code={"job.sh": content("j")})
+    found = checked(flow, {"a": made}, {"in": "1", "out": "2", "job.sh": now})
+    assert (found.of("a").status, found.whole().status) == (status, status)
+
+
+def test_an_output_that_was_withdrawn_or_taken_over_is_not_its_first_makers() -> None:
+    flow = workflow(a=(["in"], ["out"]), b=(["in"], ["other"]))
+    records = {
+        "a": record("a", {"in": "1"}, {"out": "2", "other": "3", "gone": "4"}),
+        "b": record("b", {"in": "1"}, {"other": "5"}),
+    }
+    found = checked(flow, records, {"in": "1", "out": "2", "other": "5"})
+    assert found.whole().status == "verified"
+
+
 def test_a_run_that_pinned_nothing_is_on_record() -> None:
     flow = workflow(a=([], []), b=(["raw"], ["y"]))
     ran = {"a": record("a", {}, {}), "b": record("b", {"raw": "r"}, {"y": "y"})}

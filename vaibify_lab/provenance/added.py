@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from vaibify_lab.core.differences import UNKNOWABLE
 from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import shown
@@ -33,7 +34,10 @@ class Added:
 
 
 def added_since(step: Step, passed: RunRecord, world: World) -> Iterator[Added]:
-    """Yield what is there and was not pinned: in a folder, or before a module on its way."""
+    """Yield what is there and was not pinned: in a folder, or before a module on its way.
+
+    Also code that the run wrote itself and that is another now.
+    """
     pins = passed.pins
     there: tuple[tuple[Role, Iterable[str], Mapping[str, str]], ...] = (
         ("input", world.inputs(step), pins.inputs),
@@ -44,6 +48,12 @@ def added_since(step: Step, passed: RunRecord, world: World) -> Iterator[Added]:
         for path in paths:
             if path not in pinned and world.state(path).kind != "missing":
                 yield Added(path, role, "modified", f"{role} added since: {shown(path)}")
+    for path, sha256 in passed.own_code.items():  # which a clone need not have
+        state = world.state(path)
+        if state.kind != "missing" and state.sha256 != sha256:
+            status: Status = "unknown" if state.kind in UNKNOWABLE else "modified"
+            text = f"code that it wrote itself is {status}: {shown(path)}"
+            yield Added(path, "code", status, text)
     declared: tuple[tuple[Role, tuple[str, ...]], ...] = (
         ("input", step.inputs),
         ("output", step.outputs),

@@ -239,7 +239,9 @@ class PinCheck:
         code = differences.code_pins(step, passed, self._world)
         yield from self._those("input", passed.pins.inputs, passed.pins.inputs)
         yield from self._those("code", passed.pins.code, code)
-        yield from self._those("output", passed.pins.outputs, passed.pins.outputs)
+        # an output that was withdrawn since is nobody's, or another step's
+        made = {path: passed.pins.outputs[path] for path in step.made_among(passed.pins.outputs)}
+        yield from self._those("output", made, made)
 
     def _those(
         self, role: Role, pins: Mapping[str, str], standing: Mapping[str, str]

@@ -130,6 +130,20 @@ def test_code_that_a_step_writes_is_its_own_though_nobody_names_it(
     assert made.states()["one"][0] == "stale"
 
 
+def test_code_that_a_step_wrote_before_is_its_own_in_a_sealed_run(tmp_path: Path) -> None:
+    """It is written anew in the sealed tree, and what lies in the project is not looked at."""
+    script = 'echo "echo $(cat in.txt) > w/o.txt" > w/job.sh; bash w/job.sh'
+    one = step("One", script, out="w/o.txt", saInputDataFiles=["in.txt"])
+    made = Made.new(tmp_path / "p", [one], {"in.txt": "1\n"})
+    for text, sealed in (("1", False), ("1", True), ("1", True), ("2", True), ("2", False)):
+        made.write("in.txt", f"{text}\n")
+        ran = run_here(made, "one", tier="bwrap", sealed=sealed)
+        assert (ran.steps, made.states()["one"][0]) == ({"one": "passed"}, "current")
+    made.write("w/job.sh", "echo 3 > w/o.txt\n")
+    run_here(made, "one", tier="bwrap", sealed=True)
+    assert made.states()["one"][0] == "stale", "what somebody edited is not what ran"
+
+
 @pytest.mark.parametrize("tier", TIERS)
 def test_a_step_in_its_own_directory_is_denied_or_told(tmp_path: Path, tier: str) -> None:
     made = project(tmp_path / "p", list(TARGETS), in_root=False)

@@ -124,19 +124,22 @@ class Judge:
     def _own_code(self, undeclared: frozenset[str]) -> dict[str, str]:
         """Return what it wrote, undeclared, and also runs, with the hashes.
 
-        Or wrote in an earlier run, where it left that as it was.
+        Or wrote in an earlier run, where it is as that left it; a sealed run's own files go with
+        its tree.
         """
         before = self._passed.own_code if self._passed is not None else {}
-        if self.seal is not None or not (undeclared or before):
+        if not (undeclared or before):
             return {}
+        home = self.context.tree
         code = self.context.observer.scout.code_of(self.step).files
         new = [path for path in code if path not in self.consumed.code]
-        own = [path for path in new if path in undeclared or path in before]
-        found = {path: one.sha256 for path, one in hash_many(self.context.tree, own).items()}
+        written = [path for path in new if path in undeclared]
+        made = hash_many(self.seal.tree if self.seal else home, written)
+        found = hash_many(home, [path for path in new if path in made or path in before])
         return {
-            path: sha256
-            for path, sha256 in found.items()
-            if sha256 and (path in undeclared or before[path] == sha256)
+            path: one.sha256
+            for path, one in found.items()
+            if one.sha256 and (one == made.get(path) or one.sha256 == before.get(path))
         }
 
     @property

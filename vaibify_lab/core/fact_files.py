@@ -136,7 +136,7 @@ def dump_sign_offs(sign_offs: SignOffs) -> bytes:
     for entry in sign_offs.entries:
         plain = _plain(entry)
         plain.pop("signature_state")
-        entries.append(plain if entry.signature else _sealed(plain, "digest"))
+        entries.append(_sealed(plain, "digest"))
     head = {"format": FORMATS["sign-off"], "workflow": sign_offs.workflow}
     return jsonio.dumps({**head, "step": sign_offs.step, "sign_offs": entries})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import select
 import struct
 import subprocess
@@ -13,6 +14,8 @@ import termios
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.runs.here import OTHERS
 
 SCRIPT = Path(sys.executable).parent / "jupyter-vaibify"
 
@@ -50,7 +53,13 @@ def vaibify(
         timeout=120,
         check=False,
     )
-    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+    return Done(done.returncode, *map(_but_others, (done.stdout, done.stderr)))
+
+
+def _but_others(said: bytes) -> str:
+    """Return what was said, but for memory kills of other tests."""
+    text = said.decode().replace(f" ({OTHERS})", "")
+    return re.sub(rf"^[^{{\n].*{OTHERS}\n", "", text, flags=re.MULTILINE)
 
 
 def start(place: Path, *words: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:

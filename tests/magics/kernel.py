@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import nbformat
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from traitlets.config import Config
 
 from tests.apps.front import surroundings
 from tests.kit import Made
@@ -52,19 +57,44 @@ class Ran:
         return found["ename"], found["evalue"]
 
 
+@contextmanager
+def sockets() -> Iterator[dict[str, str]]:
+    """Give how a kernel is reached: a port that was free may be another's before it is taken."""
+    with tempfile.TemporaryDirectory(prefix="vk-", dir="/tmp", ignore_cleanup_errors=True) as place:
+        yield {"transport": "ipc", "ip": f"{place}/k"}
+
+
+@contextmanager
+def started(root: Path, **env: str) -> Iterator[tuple[KernelManager, BlockingKernelClient]]:
+    """Give a kernel in a folder, and a client of it."""
+    with sockets() as reached:
+        manager = KernelManager(kernel_name="python3", **reached)
+        manager.start_kernel(cwd=str(root), env=surroundings(**env))
+        client = manager.client()
+        client.start_channels()
+        try:
+            client.wait_for_ready(timeout=120)
+            yield manager, client
+        finally:
+            client.stop_channels()
+            manager.shutdown_kernel(now=True)
+
+
 def run(root: Path, *sources: str, on: bool = False, **env: str) -> Ran:
     """Run a notebook of these cells, with the extension, to its first error or ``on`` past it."""
     made = notebook(LOAD, *sources)
-    client = NotebookClient(
-        made,
-        timeout=120,
-        startup_timeout=180,
-        kernel_name="python3",
-        allow_errors=on,
-        resources={"metadata": {"path": str(root)}},
-    )
-    try:
-        client.execute(env=surroundings(**env))
-    except CellExecutionError as error:
-        return Ran(made.cells[1:], str(error))
+    with sockets() as reached:
+        client = NotebookClient(
+            made,
+            config=Config(KernelManager=reached),
+            timeout=120,
+            startup_timeout=180,
+            kernel_name="python3",
+            allow_errors=on,
+            resources={"metadata": {"path": str(root)}},
+        )
+        try:
+            client.execute(env=surroundings(**env))
+        except CellExecutionError as error:
+            return Ran(made.cells[1:], str(error))
     return Ran(made.cells[1:], None)

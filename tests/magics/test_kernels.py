@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
-from jupyter_client.manager import start_new_kernel
 
 from tests.apps.front import surroundings
+from tests.engines.conftest import wait_for
 from tests.kills.checks import living
 from tests.kit import CHAIN, CHAIN_FILES, Made
-from tests.magics.kernel import LOAD, new_project, notebook, run
+from tests.magics.kernel import LOAD, new_project, notebook, run, started
 from vaibify_lab.envelope.environment import NAME, EnvironmentFile
 
 SLEEPER = """%%vaibify step Sleep --output out/s.txt
@@ -30,13 +30,9 @@ pathlib.Path("out/s.txt").write_text("awake")"""
 @contextmanager
 def live(root: Path, **env: str) -> Iterator[tuple[Any, BlockingKernelClient]]:
     """Give a kernel with the extension loaded."""
-    manager, client = start_new_kernel(cwd=str(root), env=surroundings(**env))
-    try:
+    with started(root, **env) as (manager, client):
         client.execute_interactive(LOAD, timeout=60)
         yield manager, client
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
 
 
 def test_an_interrupt_of_the_kernel_stops_the_step(tmp_path: Path) -> None:
@@ -59,7 +55,7 @@ def test_an_interrupt_of_the_kernel_stops_the_step(tmp_path: Path) -> None:
     )
     assert made.steps()["sleep"].run == "interrupted"
     assert not (made.root / "out/s.txt").exists()
-    assert living(b"napping-in-a-cell") == []
+    wait_for(lambda: living(b"napping-in-a-cell") == [])
 
 
 def test_two_cells_that_are_one_step_are_told(tmp_path: Path) -> None:

@@ -11,10 +11,8 @@ from typing import Any
 
 import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
-from jupyter_client.manager import start_new_kernel
 
-from tests.apps.front import surroundings
-from tests.magics.kernel import LOAD, new_project, run
+from tests.magics.kernel import LOAD, new_project, run, started
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 CELL = """%%vaibify step Slow --no-input --no-tests --output out/s.txt
@@ -101,8 +99,7 @@ class Kernel:
 
 def test_a_click_signs_the_bytes_that_were_shown_and_no_others(tmp_path: Path, kit: str) -> None:
     made = new_project(tmp_path / "p")
-    manager, client = start_new_kernel(cwd=str(made.root), env=surroundings(PYTHONPATH=kit))
-    try:
+    with started(made.root, PYTHONPATH=kit) as (_, client):
         kernel = Kernel(client)
         kernel.run(LOAD)
         kernel.run(CELL)
@@ -113,9 +110,6 @@ def test_a_click_signs_the_bytes_that_were_shown_and_no_others(tmp_path: Path, k
         assert made.steps()["slow"].user == "untested"
         made.write("out/s.txt", "1")
         kernel.click("Pass")
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
     signed, view = kernel.updates[-2:]
     assert signed.startswith("slow is signed off as passed by Ada Test")
     assert re.match(r"slow: verified, \d{4}-\d\d-\d\d \d\d:\d\d UTC\n", view)

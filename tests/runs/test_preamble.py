@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from jupyter_client import KernelManager
 
+from tests.magics.kernel import sockets
 from vaibify_lab.core.fingerprint import FINGERPRINT_FORMAT
 from vaibify_lab.runs.determinism import PREAMBLE
 
@@ -254,27 +255,32 @@ def test_figures_have_the_same_bytes(tmp_path: Path) -> None:
 DRAW = "(random.random(), numpy.random.rand(), numpy.random.default_rng().random())"
 
 
+def _draw(manager: KernelManager, place: Path, before: int, found: list[str]) -> None:
+    seeded = {"PYTHONPATH": str(PREAMBLE.parent), "VAIBIFY_SEED": "7", "TMPDIR": str(place)}
+    manager.start_kernel(env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **seeded})
+    client = manager.client()
+    client.start_channels()
+    try:
+        client.wait_for_ready(120)
+        drawn = "import random, numpy\n" + "random.random()\n" * before
+        client.execute_interactive(drawn, silent=True)
+        for _ in range(2):
+            asked = {"drawn": DRAW}
+            reply = client.execute_interactive("1", user_expressions=asked, timeout=60)
+            found.append(reply["content"]["user_expressions"]["drawn"]["data"]["text/plain"])
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
 def test_a_kernel_draws_from_its_first_cell_on(tmp_path: Path) -> None:
     """However often it drew before, by the chance of when what came: two values were seen."""
-    found = []
+    found: list[str] = []
     for before in (0, 3):
         place = tmp_path / f"kernel-{before}.json"
-        manager = KernelManager(kernel_name="python3", connection_file=str(place))
-        seeded = {"PYTHONPATH": str(PREAMBLE.parent), "VAIBIFY_SEED": "7", "TMPDIR": str(tmp_path)}
-        manager.start_kernel(env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **seeded})
-        client = manager.client()
-        client.start_channels()
-        try:
-            client.wait_for_ready(60)
-            drawn = "import random, numpy\n" + "random.random()\n" * before
-            client.execute_interactive(drawn, silent=True)
-            for _ in range(2):
-                asked = {"drawn": DRAW}
-                reply = client.execute_interactive("1", user_expressions=asked, timeout=60)
-                found.append(reply["content"]["user_expressions"]["drawn"]["data"]["text/plain"])
-        finally:
-            client.stop_channels()
-            manager.shutdown_kernel(now=True)
+        with sockets() as reached:
+            manager = KernelManager(kernel_name="python3", connection_file=str(place), **reached)
+            _draw(manager, tmp_path, before, found)
     first, second, again, after = found
     assert (first, second) == (again, after)
     assert first != second

@@ -158,6 +158,10 @@ class _Walk:
             if text is not None:
                 yield FileUse(text, call.lineno, _writes(call, 1), certain)
             return
+        yield from self._known(call, name, dotted, certain)
+
+    def _known(self, call: ast.Call, name: str, dotted: str, certain: bool) -> Iterator[FileUse]:
+        """Yield what a callable of the tables is given; a text for any other may be made there."""
         if {name, dotted} & FETCHES:
             return  # what it is given names no file
         if name in SHOWS:

@@ -234,7 +234,8 @@ def _can_be_laid(path: str) -> bool:
 
 def _forbidden(path: str) -> Reason:
     text = f"ran while {shown(path)} was changed, which is not its own to write"
-    return Reason("forbidden-write", text, path, f"git checkout -- {as_word(path)}")
+    see, undo = f"git diff -- {as_word(path)}", f"git checkout -- {as_word(path)}"
+    return Reason("forbidden-write", text, path, f"{see}; where no person did that: {undo}")
 
 
 def _is_confined(context: RunContext) -> bool:

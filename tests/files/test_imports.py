@@ -769,6 +769,8 @@ ONE_TWO = {"s/one.py", "s/two.py"}
         ("a/f.py", "from importlib import import_module as i, import_module\n"
          "def f(n): return import_module(f's.{n}')", ONE_TWO),
         ("a/f.py", "import importlib\ndef f(n): return importlib.import_module('s.' + n)", ONE_TWO),
+        ("a/f.py", "import sys\nsys.path.append('s')\ndef f(n): __import__('t' + n)", {"s/two.py"}),
+        ("a/f.py", "def f(n): return __import__(n + '.two')", {"s/two.py"}),
         ("a/f.py", "import subprocess, sys\nfor m in ('s.one', 's.two'):\n"
          "    subprocess.run([sys.executable, '-m', m])", ONE_TWO),
         ("a/f.py", "def sh(line): ...\nsh('python s/one.py --n 3')", {"s/one.py"}),
@@ -803,6 +805,7 @@ RUNS, IMPORTS = "runs a file whose name it works out", "imports a module whose n
     [
         ("f.py", "import importlib\ndef f(n): importlib.import_module(n)", [f"2 {IMPORTS}"]),
         ("f.py", "x = input()\n__import__(x + '.' + x)", [f"2 {IMPORTS}"]),
+        ("f.py", "x = 'json'\nx = input()\n__import__(x)", [f"3 {IMPORTS}"]),
         ("f.py", "import runpy\ndef f(n): runpy.run_path(n)", [f"2 {RUNS}"]),
         ("f.py", "x = load()\nexec(open(x).read())", [f"2 {RUNS}"]),
         ("f.py", "x = load()\ny = open(x).read()\nexec(y)", [f"3 {RUNS}"]),

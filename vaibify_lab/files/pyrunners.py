@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from vaibify_lab.core.commands import looks_like_code
 from vaibify_lab.core.holes import HOLE, is_unknown
@@ -20,11 +20,12 @@ _GIVEN = frozenset({"argv", "args", "opts", "options", "namespace", "__name__", 
 
 def modules_in(node: ast.Call, paths: Paths) -> Iterator[str]:
     """Yield the files that a module may be of whose name is known in part, with their holes."""
-    if last_name(node.func) not in IMPORTERS or not node.args or paths.of(node.args[0]):
+    if last_name(node.func) not in IMPORTERS or not node.args:
         return
-    path = paths.partly(node.args[0]).lstrip(".").replace(".", "/")
-    if not _says_nothing(path):
-        yield from (f"{root}{path}{end}" for root in ("", "src/") for end in _MODULE)
+    for name in _readings(node.args[0], paths):
+        if HOLE in name and not _says_nothing(name):
+            path = name.lstrip(".").replace(".", "/")
+            yield from (f"{root}{path}{end}" for root in ("", "src/") for end in _MODULE)
 
 
 def runs_unknown(node: ast.Call, paths: Paths) -> str:
@@ -32,7 +33,7 @@ def runs_unknown(node: ast.Call, paths: Paths) -> str:
     name = last_name(node.func)
     given = node.args
     if name in IMPORTERS and given:
-        unknown = _says_nothing(paths.partly(given[0]).replace(".", "/"))
+        unknown = any(map(_says_nothing, _readings(given[0], paths)))
         what = "imports a module whose name it works out"
     elif name in _RUNNERS and len(given) > _RUNNERS[name]:
         given = given[_RUNNERS[name] :]
@@ -49,14 +50,18 @@ def runs_unknown(node: ast.Call, paths: Paths) -> str:
 _MODULE = (".py", "/__init__.py")
 
 
-def _says_nothing(path: str) -> bool:
-    """Tell whether no part of a module's path is known from end to end."""
-    return HOLE in path and all(HOLE in part for part in path.strip("/").split("/"))
+def _readings(node: ast.expr, paths: Paths) -> Sequence[str]:
+    return paths.of(node) or (paths.partly(node),)
+
+
+def _says_nothing(name: str) -> bool:
+    """Tell whether not a letter of a module's name is known."""
+    return HOLE in name and not any(map(str.isalnum, name))
 
 
 def _is_unknown_file(node: ast.expr, paths: Paths) -> bool:
-    text = paths.partly(node)
-    return is_unknown(text) and not looks_like_code(text)
+    readings = _readings(node, paths)
+    return any(is_unknown(text) and not looks_like_code(text) for text in readings)
 
 
 def _reads_file(node: ast.expr, paths: Paths) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
-import re
 import select
 import struct
 import subprocess
@@ -15,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.runs.here import OTHERS
+from tests.runs.here import plain
 
 SCRIPT = Path(sys.executable).parent / "jupyter-vaibify"
 
@@ -53,13 +52,7 @@ def vaibify(
         timeout=120,
         check=False,
     )
-    return Done(done.returncode, *map(_but_others, (done.stdout, done.stderr)))
-
-
-def _but_others(said: bytes) -> str:
-    """Return what was said, but for memory kills of other tests."""
-    text = said.decode().replace(f" ({OTHERS})", "")
-    return re.sub(rf"^[^{{\n].*{OTHERS}\n", "", text, flags=re.MULTILINE)
+    return Done(done.returncode, plain(done.stdout.decode()), plain(done.stderr.decode()))
 
 
 def start(place: Path, *words: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:

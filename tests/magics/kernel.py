@@ -18,6 +18,7 @@ from traitlets.config import Config
 
 from tests.apps.front import surroundings
 from tests.kit import Made
+from tests.runs.here import plain
 
 LOAD = "%load_ext vaibify_lab"
 FILES = {"data/in.txt": "1 2\n"}
@@ -44,7 +45,7 @@ class Ran:
 
     def text(self, index: int = -1) -> str:
         """Return what a cell streamed."""
-        return "".join(one["text"] for one in self.cells[index].outputs if "text" in one)
+        return plain("".join(one["text"] for one in self.cells[index].outputs if "text" in one))
 
     def shown(self, index: int = -1) -> list[dict[str, str]]:
         """Return what a cell displayed."""
@@ -54,7 +55,7 @@ class Ran:
         """Return the name and text of a cell's error, told in one line and no traceback."""
         [found] = [one for one in self.cells[index].outputs if one["output_type"] == "error"]
         assert found["traceback"] == [f"{found['ename']}: {found['evalue']}"], found
-        return found["ename"], found["evalue"]
+        return found["ename"], plain(found["evalue"])
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -67,6 +68,12 @@ def but_others(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [one for one in events if one.get("text") != OTHERS]
 
 
+def plain(text: str) -> str:
+    """Return what was said without lines, and parts of lines, of memory kills of other tests."""
+    text = text.replace(f" ({OTHERS})", "")
+    return re.sub(rf"^[^{{\n].*{OTHERS}\n", "", text, flags=re.MULTILINE)
+
+
 def run_here(made: Made, *steps: str, workflow: str = "workflow.json", **options: Any) -> Ran:
     """Make a run, to its end."""
     mode = options.pop("mode", "steps" if steps else "stale")
@@ -103,9 +110,7 @@ def record(made: Made, slug: str, stem: str = "workflow") -> RunRecord:
     """Return a step's record as it is on disk, but for memory kills of other tests."""
     found = FactStore(Tree(made.root), stem).load([slug]).records[slug]
     assert isinstance(found, RunRecord), found
-    if found.reason is None:
-        return found
-    return replace(found, reason=found.reason.replace(f" ({OTHERS})", ""))
+    return replace(found, reason=found.reason and plain(found.reason))
 
 
 def marker(made: Made, slug: str, stem: str = "workflow") -> TestMarker:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -120,6 +121,24 @@ def test_d09_out_of_memory_is_told_apart(lab: ContainerLab, script: str, code: i
     ran = lab.run(script, resources=LITTLE)
     assert (ran.ended.returncode, ran.ended.out_of_memory) == (code, True)
     assert (ran.ended.lost, ran.ended.stopped) == (False, False)
+
+
+def test_d09_a_note_of_it_that_comes_late_is_waited_for(
+    lab: ContainerLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of an engine that is busy: without it the step would pass."""
+    lab.run("true")  # the engine is examined before
+    real, since = Container.of, []
+
+    def late(value: Mapping[str, Any]) -> Container:
+        found = real(value)
+        if found.out_of_memory:
+            since.append(time.monotonic())
+        return replace(found, out_of_memory=bool(since) and time.monotonic() > since[0] + 2)
+
+    monkeypatch.setattr(Container, "of", late)
+    ran = lab.run(f"{EAT}; exit 0", resources=LITTLE)
+    assert (ran.ended.returncode, ran.ended.out_of_memory) == (0, True)
 
 
 def test_d09_killed_by_itself_is_not_out_of_memory(lab: ContainerLab) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 CHUNK = 2**18
 WAITING = 60  # seconds of waiting after which the engine is asked whether it lives
-FLAG = 1.0  # seconds by which the engine's note of a memory kill may come after the end
+FLAG = 4.0  # seconds by which a busy engine's note of a memory kill may come after the end
 NOT_FOUND, CONFLICT = 404, 409
 TAKEN = "name is already in use"  # Podman says it by words alone
 # Keys that would let go of a terminal: the usual ones, Ctrl-P first, are typed in shells.
@@ -84,7 +84,7 @@ class Daemon:
         until = time.monotonic() + FLAG
         last = self.inspect(container)
         while last is not None and not last.out_of_memory and time.monotonic() < until:
-            time.sleep(FLAG / 20)
+            time.sleep(0.05)
             last = self.inspect(container)
         return last
 

@@ -65,13 +65,10 @@ def parse_shell(data: bytes) -> Parsed:
     commands: list[str] = []
     folders: list[str] = []
     sourced: list[Sourced] = []
+    computed: list[tuple[int, str]] = []
     given: dict[str, str] = {}
     whole = data.decode("utf-8", "surrogateescape").replace("\0", "")
-    text = whole.replace("\\\n", "\0")
-    computed: list[tuple[int, str]] = []
-    number = 1
-    for joined in text.split("\n"):
-        line = "" if joined.lstrip().startswith("#") else _known(joined.replace("\0", "  "), given)
+    for number, line in _known_lines(whole, given):
         plain = without_unknown_folders(line)
         if _MAY_NAME_CODE.search(plain):
             commands.append(plain)
@@ -79,7 +76,6 @@ def parse_shell(data: bytes) -> Parsed:
             computed += [(number, said) for said in named_by([plain], "").computed]
         folders += _CD.findall(plain)
         sourced += _sourced(line, number)
-        number += 1 + joined.count("\0")
     search = [one.removeprefix("@/") for one in given.get(_SEARCH, "").split(":")]
     found = Parsed(
         commands=tuple(commands),
@@ -108,6 +104,15 @@ def _python_inside(text: str) -> Parsed:
         said = parse_python(code, 1 + text.count("\n", 0, max(before, 0)))
         found = found.joined(replace(said, problem=""))  # what the shell puts in need not parse
     return found
+
+
+def _known_lines(text: str, given: dict[str, str]) -> Iterator[tuple[int, str]]:
+    """Yield lines, joined where they go on, with their numbers; comments are empty."""
+    number = 1
+    for joined in text.replace("\\\n", "\0").split("\n"):
+        is_comment = joined.lstrip().startswith("#")
+        yield number, "" if is_comment else _known(joined.replace("\0", "  "), given)
+        number += 1 + joined.count("\0")
 
 
 def _known(line: str, given: dict[str, str]) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.others import plain_event
 from vaibify_lab.core.report import StepReport
 from vaibify_lab.demo import write_demo
 from vaibify_lab.project import Project
@@ -181,7 +182,7 @@ class Made:
         for event in project.events(folder):
             assert time.monotonic() < deadline, found
             if event is not None:
-                found.append(event)
+                found.append(plain_event(event))
         return found
 
     def sign(self, *slugs: str, workflow: str | None = None) -> None:

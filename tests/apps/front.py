@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.runs.here import plain
+from tests.others import plain
 
 SCRIPT = Path(sys.executable).parent / "jupyter-vaibify"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.kit import Made
-from tests.runs.here import but_others
+from tests.others import but_others
 from tests.runs.here import record as record
 from vaibify_lab.engines.image.inside import Inside
 from vaibify_lab.engines.image.registry import LocalImage

@@ -18,7 +18,8 @@ from tests.contained.pinned import Image, containers, of, pinned, record, wait_f
 from tests.engines.conftest import running
 from tests.engines.docker.private import PrivateEngine
 from tests.kit import CHAIN, CHAIN_FILES, Made
-from tests.runs.here import OTHERS, step
+from tests.others import OTHERS
+from tests.runs.here import step
 from vaibify_lab.core.errors import NotPassed
 from vaibify_lab.engines.docker.client import connect
 from vaibify_lab.engines.image.registry import local_image

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.runs.here import OTHERS
+from tests.others import OTHERS
 from vaibify_lab.engines.base import Ended, Handle, Launch
 from vaibify_lab.engines.local.engine import LocalEngine
 

@@ -18,7 +18,7 @@ from traitlets.config import Config
 
 from tests.apps.front import surroundings
 from tests.kit import Made
-from tests.runs.here import plain
+from tests.others import plain
 
 LOAD = "%load_ext vaibify_lab"
 FILES = {"data/in.txt": "1 2\n"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.kit import Made
+from tests.others import but_others, plain
 from vaibify_lab.core import jsonio
 from vaibify_lab.core.facts import RunRecord, TestMarker
 from vaibify_lab.files.factstore import FactStore
@@ -26,7 +26,6 @@ from vaibify_lab.runs.journal import (
 )
 from vaibify_lab.runs.options import RunOptions
 
-OTHERS = "meanwhile this machine killed a process for want of memory"
 TIERS = ("bwrap", "landlock", "plain")
 
 
@@ -61,17 +60,6 @@ class Ran:
     def place(self, path: str) -> Path:
         """Return a place in the run's folder."""
         return self.folder.path / path
-
-
-def but_others(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return events without the warnings that another test had this machine kill for memory."""
-    return [one for one in events if one.get("text") != OTHERS]
-
-
-def plain(text: str) -> str:
-    """Return what was said without lines, and parts of lines, of memory kills of other tests."""
-    text = text.replace(f" ({OTHERS})", "")
-    return re.sub(rf"^[^{{\n].*{OTHERS}\n", "", text, flags=re.MULTILINE)
 
 
 def run_here(made: Made, *steps: str, workflow: str = "workflow.json", **options: Any) -> Ran:

@@ -15,7 +15,8 @@ import pytest
 from tests.engines.conftest import supervisor_of
 from tests.engines.shells import SIZE, Shell
 from tests.kit import Made, git
-from tests.runs.here import TIERS, but_others, by_hand, record, run_here, step
+from tests.others import but_others
+from tests.runs.here import TIERS, by_hand, record, run_here, step
 from tests.runs.test_interrupted import ended, has, wait_for
 from vaibify_lab.ceremony.rerun import rerun
 from vaibify_lab.core.errors import NotPassed

@@ -20,7 +20,7 @@ FILES = {
     "dynamic.py": (
         "import importlib, sys\n"
         "sys.path.insert(0, 'lib')\n"
-        "value = importlib.import_module('plug_' + 'ab'[1]).VALUE\n"
+        "value = importlib.import_module(b'plug_b'.decode()).VALUE\n"
         "open('dynamic/o.txt', 'w').write(str(value))\n"
     ),
     "child.py": (

@@ -296,6 +296,6 @@ def test_spoilt_files_of_the_libraries_never_pass_for_identical() -> None:
 def test_what_hurts_is_answered_there_too() -> None:
     with Apart(RULES) as apart:
         for name in ("gzip bomb", "deep JSON", "many members", "NPY of no end"):
-            found = apart.compare(*HOSTILE[name])
+            found = apart.compare(*HOSTILE[name]())
             assert found.verdict == "different", name
         assert apart.starts == 1

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from vaibify_lab.core import shell
+from vaibify_lab.core.each import each_of
 from vaibify_lab.core.holes import HOLE, is_unknown, with_holes, without_unknown_folders
 from vaibify_lab.core.interpreters import Program, program_of, test_files_of
 from vaibify_lab.core.references import ROOT
@@ -56,6 +57,8 @@ _NOT_LITERAL = re.compile(r"[$`*?\[\]{}\x00]")
 _NOT_KNOWN = re.compile(r"[$`{}\x00]")
 _NUL = re.compile(r"\x00")
 _ARGUMENT = re.compile(r"\$\{?[0-9@*]")
+_IMPORTS_UNKNOWN = re.compile(r"^\s*(?:import|from)\s+[\w.]*[$@]", re.MULTILINE)
+_UNKNOWN_FILES = "runs files whose names it works out"
 _ROOT = "{" + ROOT + "}"
 
 
@@ -165,6 +168,11 @@ class _Reading:
         """Read one simple command; return the directory that the next one starts in."""
         if part.words[:1] in (("cd",), ("pushd",)):
             return _moved(part.words[1:], here)
+        each = each_of(part.words)
+        if each is not None:
+            part = dataclasses.replace(part, words=each.words)
+            self._fit(each.fitting, here)
+            self.computed.update({_UNKNOWN_FILES: None} if each.unknown else {})
         self._mention((*part.words, *part.targets, *_unasked(part.words)), here)
         _add(self.made, part.targets, here)
         for before, word in zip(("", *part.words), part.words, strict=False):
@@ -194,8 +202,11 @@ class _Reading:
     def _program(self, program: Program, here: str | None, text: str) -> None:
         if program.kind in ("module", "python", "stdin") and here and here != self.directory:
             self.search[here] = None  # Python looks where it is started
+        holed = _holed(program.text) if program.kind in ("file", "module") else ""
         if said := _of_unknown(program):
             self.computed[said] = None
+        elif HOLE in holed:
+            self._fit(_files_of_module(holed) if program.kind == "module" else [holed], here)
         elif program.kind == "file":
             path = _repository_path(program.text, here)
             self.scripts.update({path: None} if path and path not in self.made else {})
@@ -216,9 +227,12 @@ class _Reading:
                 path = _repository_path(piece, here)
                 if path:
                     self.mentioned[path] = None
-                fitting = _fitting(piece, here)
-                if fitting:
-                    self.fitting[fitting] = None
+                self._fit([piece], here)
+
+    def _fit(self, names: Iterable[str], here: str | None) -> None:
+        """Add the names of code among these that have holes."""
+        found = (_fitting(name, here) for name in names)
+        self.fitting.update(dict.fromkeys(filter(None, found)))
 
 
 def _of_unknown(program: Program) -> str:
@@ -227,6 +241,8 @@ def _of_unknown(program: Program) -> str:
     What a script is given as its arguments stands where it is started, and counts there.
     """
     text = program.text
+    if program.kind == "python" and _IMPORTS_UNKNOWN.search(text):
+        return "imports a module whose name it works out"
     if program.kind not in ("file", "module") or _ARGUMENT.search(text) or looks_like_code(text):
         return ""
     if not is_unknown(with_holes(text)):
@@ -234,13 +250,23 @@ def _of_unknown(program: Program) -> str:
     return f"runs a {program.kind} whose name it works out"
 
 
+def _files_of_module(name: str) -> list[str]:
+    """Return the files that ``python -m`` may run, of a module's name with holes."""
+    path = name.replace(".", "/")
+    return [f"{path}.py", f"{path}/__main__.py"]
+
+
 def _fitting(word: str, here: str | None) -> str | None:
     """Return a name of code that has holes, as a repository path."""
-    root = _ROOT if word.startswith(_ROOT) else ""
-    holed = without_unknown_folders(with_holes(word.removeprefix(root)))
+    holed = without_unknown_folders(_holed(word))
     if HOLE not in holed or not looks_like_code(holed):
         return None
-    return _repository_path(root + holed, "" if here is None else here, _NUL)
+    return _repository_path(holed, "" if here is None else here, _NUL)
+
+
+def _holed(word: str) -> str:
+    root = _ROOT if word.startswith(_ROOT) else ""
+    return root + with_holes(word.removeprefix(root))
 
 
 def _add(

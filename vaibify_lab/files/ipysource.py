@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from vaibify_lab.core.commands import looks_like_code
+from vaibify_lab.core.holes import HOLE, is_unknown, with_holes, without_unknown_folders
 from vaibify_lab.files.ipylines import OwnLine, cleaned_in_place, own_lines
 from vaibify_lab.files.parsed import Import, Parsed, Sourced
 from vaibify_lab.files.pysource import parse_python
@@ -84,7 +86,10 @@ def _magic(own: OwnLine, number: int) -> Parsed:
     if own.shell is not None:
         return parse_shell(own.shell.encode("utf-8", "surrogateescape"))
     if run := _RUN.search(own.text):
-        return Parsed(sourced=(Sourced(run[1], number),))
+        name = without_unknown_folders(with_holes(run[1]))
+        if is_unknown(name) and not looks_like_code(name):
+            return Parsed(computed=((number, "runs a file whose name it works out"),))
+        return Parsed(sourced=(Sourced(name, number, certain=HOLE not in name),))
     if load := _LOAD.match(own.text):
         return Parsed(imports=(Import(load[1], number, optional=True),))
     return Parsed()

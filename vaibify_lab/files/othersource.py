@@ -25,6 +25,14 @@ _COMMENT = re.compile(r"^[ \t]*(?:#|%|//|--|;|\*|!).*$", re.M)
 _MATLAB_COMMENT = re.compile(r"%.*$", re.M)
 _STARTS = re.compile(r"\.[A-Za-z]\w{0,7}\b|\s-m\s")
 _OBJECT = re.compile(r"([\w./-]{1,200})\.o\b|^([\w./-]{1,200})[ \t]*:(?!=)", re.M)
+_NAME = re.compile(r"\$\((\w+)\)")
+_CHANGED = re.compile(r"\$\(\w+:[^()=\n]*=([^()\n]*)\)")  # $(N:%=steps/%.py)
+_AUTOMATIC = re.compile(r"(?<=[\w/.-])\$(?:[*@]|\([*@][DF]?\))|\$(?:[*@]|\([*@][DF]?\))(?=[.]\w)")
+_FUNCTION = re.compile(
+    r"\$\((?:foreach|shell|patsubst|addprefix|addsuffix|filter|sort|strip|subst|wildcard|if|call)\s"
+    r"([^()\n]*)\)"
+)
+_DEEPEST = 5
 _FOLDERS = 20
 _WORD = re.compile(r"\b[A-Za-z]\w{0,62}\b")
 _MOST = 5000  # names in one file
@@ -70,7 +78,23 @@ def parse_rules(data: bytes) -> Parsed:
     """Return what a makefile's rules may run, and the sources that it may compile unasked."""
     stems = dict.fromkeys(found[1] or found[2] for found in _OBJECT.finditer(_text(data)))
     sources = (stem + suffix for stem in stems for suffix in COMPILED if suffix[1] in "cf")
-    return parse_shell(data).joined(_named(sources))
+    return parse_shell(_as_shell(_text(data)).encode("utf-8", "surrogateescape")).joined(
+        _named(sources)
+    )
+
+
+def _as_shell(text: str) -> str:
+    """Return a makefile's text as its recipes hand it to a shell, as far as that can be seen.
+
+    Of make's functions their arguments are left, of automatic variables within a name a hole.
+    """
+    text = _NAME.sub(r"${\1}", text.replace("$$", "$"))
+    text = _AUTOMATIC.sub("%", _CHANGED.sub(r" \1 ", text))
+    for _ in range(_DEEPEST):
+        text, count = _FUNCTION.subn(lambda found: f" {found[1].replace(',', ' ; ')} ", text)
+        if not count:
+            break
+    return text.replace("${MAKE}", "make")
 
 
 def parse_quoted(data: bytes) -> Parsed:

@@ -53,7 +53,7 @@ class Parsed:
     commands : tuple of str
         Shell commands that may name code.
     folders : tuple of str
-        Constant folders that a shell script changes to.
+        Constant folders that it changes to.
     problem : str
         Why this may not be all, in words.
     computed : tuple of (line, words)

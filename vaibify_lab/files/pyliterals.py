@@ -35,7 +35,7 @@ _STARTS = frozenset(
     {"system", "popen", "run", "call", "check_call", "check_output", "Popen", "getoutput"}
     | {"getstatusoutput", "create_subprocess_exec", "create_subprocess_shell", "execvp"}
 )
-_OWN = "__file__"
+_OWN, OWN_MODULE = "__file__", "__name__"
 _ANYTHING = ast.Constant(None)
 _READS_AS_COMMAND = re.compile(
     r"\s*(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:\w+=\S+\s+)*"
@@ -60,6 +60,8 @@ def _names_in(tree: ast.AST) -> dict[str, list[ast.expr]]:
                 names, value = [name], _ANYTHING
             case _:
                 continue
+        if isinstance(node, ast.For | ast.comprehension) and isinstance(value, ast.Constant):
+            value = _ANYTHING  # each of a text's letters
         for name in names:
             found.setdefault(name, []).append(value)
     return found
@@ -136,6 +138,8 @@ class Paths:
                 yield text
             case ast.Name(id="__file__"):
                 yield _OWN
+            case ast.Name(id="__name__" | "__package__"):
+                yield OWN_MODULE
             case ast.Name(id="executable") | ast.Attribute(attr="executable"):
                 yield "python"  # of sys
             case ast.Name(id=name):
@@ -236,8 +240,17 @@ def commands_in(node: ast.Call, paths: Paths) -> Iterator[str]:
     """Yield the command lines that a call hands to a shell or starts, as far as they are known."""
     if last_name(node.func) in _STARTS:
         given = [*node.args[:1], *(one.value for one in node.keywords if one.arg == "args")]
+        where = [one.value for one in node.keywords if one.arg == "cwd"]
+        moves = [f"cd {shlex.quote(one)} && " for place in where for one in paths.of(place)]
         for one in given:
-            yield from islice(_commands(one, paths, _DEEPEST, _NAMES), _MOST)
+            for command in islice(_commands(one, paths, _DEEPEST, _NAMES), _MOST):
+                yield from (command, *(move + command for move in moves))
+
+
+def moved_to(node: ast.Call, paths: Paths) -> Iterator[str]:
+    """Yield the folders that ``os.chdir`` may mean."""
+    if last_name(node.func) == "chdir" and node.args:
+        yield from paths.of(node.args[0])
 
 
 def _commands(node: ast.expr, paths: Paths, depth: int, names: int) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from vaibify_lab.core.commands import looks_like_code
 from vaibify_lab.core.holes import HOLE, is_unknown
-from vaibify_lab.files.pyliterals import Paths
+from vaibify_lab.files.pyliterals import OWN_MODULE, Paths
 from vaibify_lab.files.syntax import last_name
 
 IMPORTERS = frozenset({"import_module", "__import__", "run_module"})
@@ -24,7 +24,7 @@ def modules_in(node: ast.Call, paths: Paths) -> Iterator[str]:
         return
     for name in _readings(node.args[0], paths):
         if HOLE in name and not _says_nothing(name):
-            path = name.lstrip(".").replace(".", "/")
+            path = name.removeprefix(OWN_MODULE).lstrip(".").replace(".", "/")
             yield from (f"{root}{path}{end}" for root in ("", "src/") for end in _MODULE)
 
 

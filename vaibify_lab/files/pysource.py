@@ -11,7 +11,14 @@ from dataclasses import dataclass, field
 from vaibify_lab.core.commands import named_by
 from vaibify_lab.core.holes import HOLE
 from vaibify_lab.files.parsed import Import, Parsed, Sourced
-from vaibify_lab.files.pyliterals import Paths, code_named, command_said, commands_in
+from vaibify_lab.files.pyliterals import (
+    OWN_MODULE,
+    Paths,
+    code_named,
+    command_said,
+    commands_in,
+    moved_to,
+)
 from vaibify_lab.files.pyrunners import IMPORTERS, modules_in, runs_unknown
 from vaibify_lab.files.syntax import last_name
 
@@ -68,6 +75,7 @@ def _read(tree: ast.Module, offset: int) -> Parsed:
         sourced=tuple(reading.sourced),
         commands=tuple(reading.commands),
         computed=tuple(reading.computed),
+        folders=tuple(reading.folders),
     )
 
 
@@ -84,6 +92,7 @@ class _Reading:
     commands: list[str] = field(default_factory=list)
     computed: dict[tuple[int, str], None] = field(default_factory=dict)
     within: set[int] = field(default_factory=set)
+    folders: list[str] = field(default_factory=list)
 
     def node(self, node: ast.AST, optional: bool) -> None:
         """Read one node; not what lies below it."""
@@ -92,6 +101,7 @@ class _Reading:
         elif isinstance(node, ast.Call):
             self.imports += _call(node, self.paths, self.offset, optional)
             self.search += _put_on_path(node, self.paths)
+            self.folders += moved_to(node, self.paths)
             self._started(node, list(commands_in(node, self.paths)))
             self._named(node, list(modules_in(node, self.paths)))
             if said := runs_unknown(node, self.paths):
@@ -137,6 +147,10 @@ def _call(node: ast.Call, paths: Paths, offset: int, optional: bool) -> Iterator
 
 
 def _imported(node: ast.Call, name: str, offset: int, optional: bool) -> Iterator[Import]:
+    if name.startswith(OWN_MODULE):  # as in a package's __init__.py
+        name = name.removeprefix(OWN_MODULE)
+        if not name.startswith("."):
+            return
     bare = name.lstrip(".")
     level = len(name) - len(bare)
     line = node.lineno + offset

@@ -28,6 +28,7 @@ _MAY_NAME_CODE = re.compile(
     r"\.[a-z]{1,7}[0-9]{0,2}\b|(?:^|[\s;&|(])\.?/|\s-[a-z]*m|\b(?:g?make|snakemake|just)\b",
     re.IGNORECASE,
 )
+_MAY_COMPUTE = re.compile(rf"{HOLE}|\bxargs\b|\s-(?:exec|ok)|\$")
 _PYTHON = re.compile(r"\b(?:python|pypy)")
 _BEGINS_CODE = re.compile(r"<<|\s-[A-Za-z]*c")
 # Also as makefiles have it: ``NAME := value`` and ``$(NAME)``.
@@ -72,7 +73,7 @@ def parse_shell(data: bytes) -> Parsed:
         plain = without_unknown_folders(line)
         if _MAY_NAME_CODE.search(plain):
             commands.append(plain)
-        if HOLE in plain:
+        if _MAY_COMPUTE.search(plain):
             computed += [(number, said) for said in named_by([plain], "").computed]
         folders += _CD.findall(plain)
         sourced += _sourced(line, number)

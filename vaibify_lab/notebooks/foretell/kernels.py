@@ -111,7 +111,7 @@ def shell_findings(telling: Telling) -> Iterator[Finding]:
     ]
     if deaf:
         listed = ", ".join(map(str, deaf[:_MOST])) + (" ..." if len(deaf) > _MOST else "")
-        text = f"a shell command (!) that fails is not heard of; cells {listed}"
+        text = f"a shell command (!) that fails is not heard of (cells {listed})"
         action = "use subprocess.run(..., check=True), or %%bash"
         yield telling.finding("warning", "shell-deaf", deaf[0], text, action)
     yield from unheard_findings(telling)

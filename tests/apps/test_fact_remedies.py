@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -127,6 +128,7 @@ def merging(made: Made, *paths: str) -> None:
     paste(made, " && ".join(ANEW[path] for path in paths))
     made.commit("side")
     git(made.root, "checkout", "-q", "main")
+    time.sleep(1.1)  # facts tell the time in seconds: within one, both sides may be the same
     paste(made, " && ".join(ANEW[path] for path in paths))
     made.commit("main")
     done = subprocess.run(["git", "-C", made.root, "merge", "side"], capture_output=True)

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vaibify_lab.core import shell
-from vaibify_lab.core.commands import looks_like_code, named_by, simple_commands
+from vaibify_lab.core.code_names import looks_like_code
+from vaibify_lab.core.commands import named_by, simple_commands
 from vaibify_lab.core.interpreters import program_of
 
 ROOT = "{sRepoRoot}"

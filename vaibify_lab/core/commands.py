@@ -9,28 +9,16 @@ from __future__ import annotations
 import dataclasses
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from vaibify_lab.core import shell
+from vaibify_lab.core.code_names import looks_like_code, unasked
 from vaibify_lab.core.each import each_of
 from vaibify_lab.core.holes import HOLE, is_unknown, with_holes, without_unknown_folders
 from vaibify_lab.core.interpreters import Program, program_of, test_files_of
 from vaibify_lab.core.references import ROOT
 
-COMPILED = (
-    *(".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".cu", ".cuh"),
-    *(".f", ".for", ".f77", ".f90", ".f95", ".f03", ".f08"),
-)
-_CODE = (
-    *(".py", ".ipy", ".ipynb", ".pyx", ".pxd", ".pxi", ".sage"),
-    *(".sh", ".bash", ".zsh", ".ksh", ".awk", ".sed", ".gp", ".gnuplot"),
-    *(".r", ".rmd", ".qmd", ".jl", ".m", ".wl", ".wls", ".stan", ".do", ".sas"),
-    *(".pl", ".pm", ".js", ".mjs", ".cjs", ".ts", ".lua", ".rb", ".tcl"),
-    *(".rs", ".go", ".java"),
-    *COMPILED,
-    *(".mk", ".smk", ".cmake"),
-)
 _PIECE = re.compile(r"[^\s'\"`();<>|&,=]+")
 _READ_NO_FOLDER = frozenset({"mkdir", "rm", "rmdir", "touch", "test", "[", "[[", "echo", "printf"})
 _READ_ALL = frozenset(
@@ -38,21 +26,10 @@ _READ_ALL = frozenset(
     | {"sha256sum", "sha512sum", "sha1sum", "md5sum", "shasum", "b2sum", "join", "sdiff", "numdiff"}
 )
 _HOLDS_TEXT = re.compile(r"['\"`]|<<")  # words inside a word may be commands too
-# What programs read where no word names another: file names, each as it may be written.
-_UNASKED = {
-    **dict.fromkeys(("make", "gmake"), ("GNUmakefile", "makefile", "Makefile")),
-    "snakemake": ("Snakefile", "workflow/Snakefile"),
-    "just": ("justfile", "Justfile"),
-    "ninja": ("build.ninja",),
-    "scons": ("SConstruct",),
-    "doit": ("dodo.py",),
-}
-RULES = frozenset(posixpath.basename(one) for names in _UNASKED.values() for one in names)
 _HERE = re.compile(r"^(?:\$PWD|\$\{PWD\}|\$\(pwd\)|`pwd`)/")
 _SEARCH = re.compile(r"PYTHONPATH\+?=")
 _INCLUDES = frozenset({"-I", "-iquote", "-isystem"})
 _FOLDER = re.compile(r"-(?:I|iquote|isystem)(.+)")
-_NAMES_ANOTHER = re.compile(r"-[A-Za-z]*f$|--(?:file|makefile|snakefile|justfile|sconstruct)\b")
 _NOT_LITERAL = re.compile(r"[$`*?\[\]{}\x00]")
 _NOT_KNOWN = re.compile(r"[$`{}\x00]")
 _NUL = re.compile(r"\x00")
@@ -105,11 +82,6 @@ def named_by(commands: Iterable[str], directory: str) -> Named:
         fitting=tuple(found.fitting),
         computed=tuple(found.computed),
     )
-
-
-def looks_like_code(path: str) -> bool:
-    """Tell by its name whether a file is code that a command may run, compile or make by."""
-    return path.lower().endswith(_CODE) or posixpath.basename(path) in RULES
 
 
 def search_path(text: str, directory: str | None) -> list[str]:
@@ -173,7 +145,7 @@ class _Reading:
             part = dataclasses.replace(part, words=each.words)
             self._fit(each.fitting, here)
             self.computed.update({_UNKNOWN_FILES: None} if each.unknown else {})
-        self._mention((*part.words, *part.targets, *_unasked(part.words)), here)
+        self._mention((*part.words, *part.targets, *unasked(part.words)), here)
         _add(self.made, part.targets, here)
         for before, word in zip(("", *part.words), part.words, strict=False):
             self._told_by_option(before, word, here)
@@ -278,17 +250,6 @@ def _add(
     """Add the repository paths that words mean."""
     paths = (_repository_path(word, here, unknown) for word in words)
     found.update(dict.fromkeys(filter(None, paths)))
-
-
-def _unasked(words: tuple[str, ...]) -> Iterator[str]:
-    """Yield the files that a program reads by itself, unless a word names another."""
-    names = _UNASKED.get(words[0], ()) if words else ()
-    if not names or any(_NAMES_ANOTHER.match(one) for one in words[1:]):
-        return
-    if words[0] == "snakemake" and "-s" in words:
-        return
-    place = words[words.index("-C") + 1 :][:1] if "-C" in words else ()
-    yield from (posixpath.join(*place, name) for name in names)
 
 
 def _moved(arguments: tuple[str, ...], here: str | None) -> str | None:

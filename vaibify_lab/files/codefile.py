@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from vaibify_lab.core import jsonio
-from vaibify_lab.core.commands import COMPILED, RULES, looks_like_code
+from vaibify_lab.core.code_names import COMPILED, RULES, looks_like_code
 from vaibify_lab.core.errors import InvalidFile
 from vaibify_lab.files.ipysource import parse_cell
 from vaibify_lab.files.othersource import (

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from vaibify_lab.core.commands import COMPILED, looks_like_code
+from vaibify_lab.core.code_names import COMPILED, looks_like_code
 from vaibify_lab.core.holes import HOLE
 from vaibify_lab.files.modules import CUSTOMARY, is_standard
 from vaibify_lab.files.parsed import Import, Parsed, Sourced

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from vaibify_lab.core.commands import looks_like_code
+from vaibify_lab.core.code_names import looks_like_code
 from vaibify_lab.core.holes import HOLE, is_unknown, with_holes, without_unknown_folders
 from vaibify_lab.files.ipylines import OwnLine, cleaned_in_place, own_lines
 from vaibify_lab.files.parsed import Import, Parsed, Sourced

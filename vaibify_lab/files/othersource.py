@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from itertools import islice
 
-from vaibify_lab.core.commands import COMPILED, looks_like_code
+from vaibify_lab.core.code_names import COMPILED, looks_like_code
 from vaibify_lab.files.parsed import Parsed, Sourced
 from vaibify_lab.files.shellsource import parse_shell
 

@@ -17,7 +17,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, product
 from typing import TypeGuard
 
-from vaibify_lab.core.commands import RULES, looks_like_code, simple_commands
+from vaibify_lab.core.code_names import RULES, looks_like_code
+from vaibify_lab.core.commands import simple_commands
 from vaibify_lab.core.holes import HOLE, with_holes, without_unknown_folders
 from vaibify_lab.core.interpreters import program_of
 from vaibify_lab.files.syntax import last_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from vaibify_lab.core.commands import looks_like_code
+from vaibify_lab.core.code_names import looks_like_code
 from vaibify_lab.core.holes import HOLE, is_unknown
 from vaibify_lab.files.pyliterals import OWN_MODULE, Paths
 from vaibify_lab.files.syntax import last_name

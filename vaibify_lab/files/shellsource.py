@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from vaibify_lab.core.commands import looks_like_code, named_by, python_in
+from vaibify_lab.core.code_names import looks_like_code
+from vaibify_lab.core.commands import named_by, python_in
 from vaibify_lab.core.holes import HOLE, is_unknown, with_holes, without_unknown_folders
 from vaibify_lab.core.interpreters import PYTHON_NAMES
 from vaibify_lab.files.parsed import Parsed, Sourced

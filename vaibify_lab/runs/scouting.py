@@ -6,7 +6,8 @@ import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from vaibify_lab.core.commands import Named, looks_like_code, search_path
+from vaibify_lab.core.code_names import looks_like_code
+from vaibify_lab.core.commands import Named, search_path
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.model import Step
 from vaibify_lab.files.imports import CodeScan, Moment

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from vaibify_lab.core.commands import looks_like_code
+from vaibify_lab.core.code_names import looks_like_code
 from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import is_within, shown
 from vaibify_lab.runs.preflight.inspection import Inspection

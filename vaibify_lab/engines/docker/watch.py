@@ -224,7 +224,8 @@ class Watch:
             return Ended(None, lost=True, detail="its container was made and never started")
         starved = processes.out_of_memory_kills() > self._begun.kills
         stopped = self._deadline is not None or (self._begun.state / "stop").exists()
-        last = self._with_late_flag(last, starved or (last.exit_code == KILLED and not stopped))
+        doubt = not stopped and (starved or last.exit_code == KILLED)
+        last = self._with_late_flag(last, doubt)
         return self._ended_as(last, starved=starved, stopped=stopped)
 
     def _ended_as(self, last: Container, *, starved: bool, stopped: bool) -> Ended:

@@ -72,12 +72,6 @@ _CERTAIN: tuple[tuple[str, str], ...] = (
         r"(?P<h10>/var/folders/)[\w+-]{1,4}/[\w+-]{1,60}/\w(?:/tmp[a-z0-9_]{8}(?!\w))?(?![\w-])",
     ),
     ("kernel number", r"(?P<h5>\bipykernel_)\d{1,8}(?:/\d{1,12}\.py)?"),
-    (
-        "element id",
-        r"(?P<h7>\b(?:id|for|name|aria-labelledby|aria-controls|data-id)=[\"']#?)[\w:.-]{1,200}(?=[\"'])",
-    ),
-    ("element id", r"(?P<h8>url\(#|href=[\"']#|getElementById\([\"'])[\w:.-]{1,200}"),
-    ("element id", r"#(?![0-9a-fA-F]{3,8}\b)(?=[\w-]*\d)[A-Za-z_][\w-]{3,200}"),
 )
 _IN_CELLS: tuple[tuple[str, str], ...] = (
     ("address", rf"(?P<h1>(?i:\bat |\bid=|\baddress[=: ]{{1,3}}))0x{_HEX}{{8,16}}\b"),
@@ -117,20 +111,19 @@ _IN_CELLS: tuple[tuple[str, str], ...] = (
     ),
 )
 _ALL = (*_IN_CELLS, *_CERTAIN)  # what takes more comes first
-_MARKUP = frozenset({"element id"})
 _KINDS = {f"n{number}": kind for number, (kind, _) in enumerate(_ALL)}
 BAR = re.compile("|".join(expression for kind, expression in _CERTAIN if kind == "progress"))
 
 
 @cache
-def joined(markup: bool, kinds: frozenset[str] | None) -> re.Pattern[str]:
+def joined(kinds: frozenset[str] | None) -> re.Pattern[str]:
     """Return what finds noise, numbers and blanks; ``kinds`` as in `noise.Rules`."""
     known = enumerate(_ALL)
     found = known if kinds is None else [one for one in known if one[0] >= len(_IN_CELLS)]
     parts = [
         f"(?P<n{number}>{expression})"
         for number, (kind, expression) in found
-        if (kinds is None or kind in kinds) and (markup or kind not in _MARKUP)
+        if kinds is None or kind in kinds
     ]
     return re.compile("|".join([*parts, f"(?P<number>{NUMBER})", r"(?P<blank>[ \t]+)"]))
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
+from vaibify_lab.provenance.compare.ids import Language, renaming
 from vaibify_lab.provenance.compare.noise import Rules
 from vaibify_lab.provenance.compare.text import weigh_lines
 from vaibify_lab.provenance.compare.verdict import Comparison
@@ -14,6 +16,7 @@ from vaibify_lab.provenance.compare.weighing import Weighing
 _TAG = re.compile(r"<[^<>]*>")
 _NAME = re.compile(r"</?([A-Za-z][A-Za-z0-9]*)")
 _DATE = re.compile(r"<dc:date>[^<]*</dc:date>")
+_FOREIGN = re.compile(r"<(?P<ends>/)?(?:\w+:)?(?P<name>style|script)\b", re.IGNORECASE)
 _HEADER = 60
 
 
@@ -22,6 +25,7 @@ class _Part:
     text: str
     where: str
     is_tag: bool
+    language: Language = "text"
 
 
 def compare_markup(stored: str, fresh: str, rules: Rules) -> Comparison:
@@ -55,25 +59,41 @@ def _weigh(weighing: Weighing, stored: str, fresh: str) -> None:
     if len(mine) != len(yours):
         _lengths(weighing, mine, yours)
         return
+    rules = weighing.rules
+    names = renaming(
+        *([(part.text, part.language) for part in side] for side in (mine, yours)),
+        may_rename=rules.passes_over("element id"),
+    )
+    is_left_to_own = bool(rules.own) and not rules.passes_over("element id")
     for one, other in zip(mine, yours, strict=True):
-        if one.is_tag != other.is_tag:
+        if one.is_tag != other.is_tag or one.language != other.language:
             weighing.note("different", "its parts are others", one.where)
-        elif one.text == other.text:
             continue
-        elif one.is_tag or "\n" not in one.text.strip() + other.text.strip():
-            weighing.line(one.text, other.text, one.where, markup=True)
+        noise = partial(weighing.pass_over, "element id", one.where)
+        renamed = names.renamed(one.text, other.text, one.language, noise)
+        if renamed is None and not is_left_to_own:
+            weighing.note("different", "an id leads to another element", one.where)
         else:
-            weigh_markup_lines(weighing, one, other)
+            _weigh_part(weighing, one.text if renamed is None else renamed, other)
 
 
-def weigh_markup_lines(weighing: Weighing, one: _Part, other: _Part) -> None:
+def _weigh_part(weighing: Weighing, stored: str, fresh: _Part) -> None:
+    if stored == fresh.text:
+        return
+    if fresh.is_tag or "\n" not in stored.strip() + fresh.text.strip():
+        weighing.line(stored, fresh.text, fresh.where)
+    else:
+        weigh_markup_lines(weighing, stored, fresh.text, fresh.where)
+
+
+def weigh_markup_lines(weighing: Weighing, stored: str, fresh: str, where: str) -> None:
     """Compare longer text between two tags, a style or a script as a rule."""
-    mine, yours = one.text.split("\n"), other.text.split("\n")
+    mine, yours = stored.split("\n"), fresh.split("\n")
     if len(mine) != len(yours):
-        weigh_lines(weighing, one.text, other.text, f"{one.where} line")
+        weigh_lines(weighing, stored, fresh, f"{where} line")
         return
     for number, (left, right) in enumerate(zip(mine, yours, strict=True), 1):
-        weighing.line(left, right, f"{one.where} line {number}", markup=True)
+        weighing.line(left, right, f"{where} line {number}")
 
 
 def _lengths(weighing: Weighing, mine: list[_Part], yours: list[_Part]) -> None:
@@ -94,16 +114,22 @@ def _parts(markup: str) -> Iterator[_Part]:
     """Yield tags and the text between them, each with where it stands."""
     place = _Place()
     done = 0
+    language: Language | None = None  # of what is no markup
     for tag in _TAG.finditer(markup):
         if tag.start() > done:
             text = markup[done : tag.start()]
             place.text(text)
-            yield _Part(text, place.where, False)
+            yield _Part(text, place.where, False, language or "text")
         place.tag(tag[0])
-        yield _Part(tag[0], place.where, True)
+        began = _FOREIGN.match(tag[0])
+        if began and began["ends"]:
+            language = None
+        yield _Part(tag[0], place.where, True, language or "tag")
+        if began and language is None and not began["ends"] and not tag[0].endswith("/>"):
+            language = "style" if began["name"].lower() == "style" else "script"
         done = tag.end()
     if done < len(markup):
-        yield _Part(markup[done:], place.where, False)
+        yield _Part(markup[done:], place.where, False, language or "text")
 
 
 class _Place:

@@ -79,18 +79,18 @@ class Rules:
         """Tell whether this kind of noise counts as such."""
         return self.ignore and (self.kinds is None or kind in self.kinds)
 
-    def pieces(self, line: str, *, markup: bool = False) -> list[Piece]:
-        """Split a line (or a piece of markup) into what is compared and what is not."""
+    def pieces(self, line: str) -> list[Piece]:
+        """Split a line into what is compared and what is not."""
         found: list[Piece] = []
         for is_own, text in self._split_by_own(line):
             if is_own is not None:
                 found.append(Piece(is_own, text))
             else:
-                found += self._own_pieces(text, markup=markup)
+                found += self._own_pieces(text)
         return found
 
-    def _own_pieces(self, text: str, *, markup: bool) -> Iterator[Piece]:
-        expression = joined(markup, self.kinds if self.ignore else frozenset())
+    def _own_pieces(self, text: str) -> Iterator[Piece]:
+        expression = joined(self.kinds if self.ignore else frozenset())
         text, done = plain(text), 0
         for match in expression.finditer(text):
             kind, head = kind_and_head(match)

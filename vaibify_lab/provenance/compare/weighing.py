@@ -36,8 +36,6 @@ class Weighing:
     relative: Gap | None = None
     ignored: list[Ignored] = field(default_factory=list)
     ignored_count: int = 0
-    _ids: dict[str, str] = field(default_factory=dict)
-    _ids_back: dict[str, str] = field(default_factory=dict)
     _left: int = _MOST
     _numbers_left: int = _MOST_NUMBERS
     _shifted: str | None = None  # where only blanks differ, until something explains it
@@ -68,7 +66,7 @@ class Weighing:
             self.ignored.append(Ignored(kind, where, _cut(stored), _cut(fresh)))
         self.note("noise-only", "", "")
 
-    def line(self, stored: str, fresh: str, where: str, *, markup: bool = False) -> None:
+    def line(self, stored: str, fresh: str, where: str) -> None:
         """Compare two lines."""
         if stored == fresh:
             return
@@ -78,8 +76,8 @@ class Weighing:
         if self._left < 0:
             self.note("different", "more differs than can be looked into", where)
             return
-        mine = self.rules.pieces(stored, markup=markup)
-        yours = self.rules.pieces(fresh, markup=markup)
+        mine = self.rules.pieces(stored)
+        yours = self.rules.pieces(fresh)
         if not self._align(mine, yours):
             self.note("different", _differ(stored, fresh), where)
             return
@@ -129,8 +127,6 @@ class Weighing:
             one.kind in _CLOCKS and not self.rules.is_clock(one.kind, one.text, other.text)
         ):
             return False
-        elif one.kind == "element id":
-            return self._same_id(one.text, other.text, where)
         else:
             self.pass_over(one.kind, where, one.text, other.text)
         return True
@@ -155,14 +151,6 @@ class Weighing:
             self.note("within-tolerance", said, where)
         elif found == "printed-otherwise":
             self.note("printed-otherwise", said, where)
-
-    def _same_id(self, stored: str, fresh: str, where: str) -> bool:
-        """Tell whether one id always stands where the other did."""
-        known = self._ids.setdefault(stored, fresh), self._ids_back.setdefault(fresh, stored)
-        if known != (fresh, stored):
-            return False
-        self.pass_over("element id", where, stored, fresh)
-        return True
 
 
 def _differ(stored: str, fresh: str) -> str:

@@ -105,7 +105,8 @@ def test_tables_and_forms_that_number_their_ids_stay_noise() -> None:
     pages = [
         f"<style>#T_{one} th, #T_{one}_row0_col0 {{\n  color: #aabb12;\n}}</style>"
         f'<table id="T_{one}"><td id="T_{one}_row0_col0">5.5</td></table>'
-        f'<input id="sk-{one}"><label for="sk-{one}">e</label><a name="x{one}"></a><a href="#x{one}">up</a>'
+        f'<input id="sk-{one}"><label for="sk-{one}">e</label>'
+        f'<a name="x{one}"></a><a href="#x{one}">up</a>'
         f'<div id="d-{one}" data-id="d-{one}">'
         for one in ("a1b2c", "9f8e7")
     ]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from vaibify_lab.provenance.compare.verdict import Comparison, Ignored, joined
+from vaibify_lab.provenance.compare.zip_layout import BrokenLayout, strays
 
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 MOST_UNPACKED = 128 * 2**20  # bytes, of both sides and all that is nested
@@ -81,10 +82,11 @@ def compare_zip(path: str, stored: bytes, fresh: bytes, room: Room, inner: Inner
     """Compare two zip files, member by member in whatever order they are."""
     try:
         with _opened(stored) as mine, _opened(fresh) as yours:
-            return joined(
+            parts = list(
                 _members(mine, yours, room, lambda name, *data: inner(f"{path}/{name}", *data))
             )
-    except CannotUnpack as error:
+            return joined([*parts, _rest(strays(stored, mine), strays(fresh, yours))])
+    except (CannotUnpack, BrokenLayout) as error:
         return Comparison("different", f"{_REFUSED} {error}")
     except Exception as error:  # whatever an archive made to hurt makes its reader raise
         return Comparison("different", f"{_REFUSED} no usable zip file ({type(error).__name__})")
@@ -115,6 +117,14 @@ def _members(
     # bytes differ: where nothing above says why, it is how it was packed
     noise = Ignored("compression", "the archive")
     yield Comparison("noise-only", ignored=(noise,), ignored_count=1)
+
+
+def _rest(mine: dict[str, bytes], yours: dict[str, bytes]) -> Comparison:
+    """Compare what belongs to no member."""
+    where = next((at for at in (*mine, *yours) if mine.get(at) != yours.get(at)), None)
+    if where is None:
+        return Comparison("identical")
+    return Comparison("different", "bytes that belong to no member differ", where)
 
 
 def _named(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from vaibify_lab.provenance.compare.named import NAMED
 from vaibify_lab.provenance.compare.numbers import NUMBER
 
 _DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
@@ -125,7 +126,8 @@ def joined(kinds: frozenset[str] | None) -> re.Pattern[str]:
         for number, (kind, expression) in found
         if kinds is None or kind in kinds
     ]
-    return re.compile("|".join([*parts, f"(?P<number>{NUMBER})", r"(?P<blank>[ \t]+)"]))
+    rest = (f"(?P<text>{NAMED})", f"(?P<number>{NUMBER})", r"(?P<blank>[ \t]+)")
+    return re.compile("|".join([*parts, *rest]))
 
 
 def kind_and_head(match: re.Match[str]) -> tuple[str, str]:

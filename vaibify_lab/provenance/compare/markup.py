@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from vaibify_lab.provenance.compare.ids import Language, renaming
+from vaibify_lab.provenance.compare.named import named, names_what_is_below
 from vaibify_lab.provenance.compare.noise import Rules
 from vaibify_lab.provenance.compare.text import weigh_lines
 from vaibify_lab.provenance.compare.verdict import Comparison
@@ -26,6 +27,7 @@ class _Part:
     where: str
     is_tag: bool
     language: Language = "text"
+    is_named: bool = False  # a table's column says that what stands in it are names
 
 
 def compare_markup(stored: str, fresh: str, rules: Rules) -> Comparison:
@@ -65,6 +67,7 @@ def _weigh(weighing: Weighing, stored: str, fresh: str) -> None:
         may_rename=rules.passes_over("element id"),
     )
     is_left_to_own = bool(rules.own) and not rules.passes_over("element id")
+    before = ""
     for one, other in zip(mine, yours, strict=True):
         if one.is_tag != other.is_tag or one.language != other.language:
             weighing.note("different", "its parts are others", one.where)
@@ -74,12 +77,19 @@ def _weigh(weighing: Weighing, stored: str, fresh: str) -> None:
         if renamed is None and not is_left_to_own:
             weighing.note("different", "an id leads to another element", one.where)
         else:
-            _weigh_part(weighing, one.text if renamed is None else renamed, other)
+            _weigh_part(weighing, one.text if renamed is None else renamed, other, before)
+        if other.language == "text" and other.text.strip():
+            before = other.text.strip()[-_HEADER:]
 
 
-def _weigh_part(weighing: Weighing, stored: str, fresh: _Part) -> None:
+def _weigh_part(weighing: Weighing, stored: str, fresh: _Part, before: str) -> None:
     if stored == fresh.text:
         return
+    if fresh.language == "text":  # the word that says it may stand in the cell before
+        sides = [named(f"{before} {text.strip()}") for text in (stored, fresh.text)]
+        if fresh.is_named or sides[0] != sides[1]:
+            weigh_lines(weighing, stored, fresh.text, f"{fresh.where} line", quoted=True)
+            return
     if fresh.is_tag or "\n" not in stored.strip() + fresh.text.strip():
         weighing.line(stored, fresh.text, fresh.where)
     else:
@@ -119,7 +129,7 @@ def _parts(markup: str) -> Iterator[_Part]:
         if tag.start() > done:
             text = markup[done : tag.start()]
             place.text(text)
-            yield _Part(text, place.where, False, language or "text")
+            yield _Part(text, place.where, False, language or "text", place.is_named)
         place.tag(tag[0])
         began = _FOREIGN.match(tag[0])
         if began and began["ends"]:
@@ -169,10 +179,19 @@ class _Place:
             self._header[-1] = (self._header[-1] + text.strip())[:_HEADER]
 
     @property
+    def is_named(self) -> bool:
+        """Tell whether it is a cell of a column whose header says that it holds names."""
+        return self._in_cell and names_what_is_below(self._column_name)
+
+    @property
+    def _column_name(self) -> str:
+        at = self._column - 1
+        return self._header[at] if 0 <= at < len(self._header) else ""
+
+    @property
     def where(self) -> str:
         """Say it."""
         if self._in_cell:
-            at = self._column - 1
-            name = self._header[at] if 0 <= at < len(self._header) else ""
-            return f"table {self._table}, row {self._row}, column {name or self._column}"
+            column = self._column_name or self._column
+            return f"table {self._table}, row {self._row}, column {column}"
         return f"<{self._inside}> (tag {self._tags})" if self._inside else "the beginning"

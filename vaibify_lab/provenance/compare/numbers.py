@@ -15,10 +15,11 @@ from vaibify_lab.provenance.compare.verdict import Gap
 
 Closeness = Literal["same", "printed-otherwise", "close", "apart"]
 LONGEST = 400  # characters; what is longer is text
-# No sign after a name, a number or a bracket: there it is a minus between two things.
+# Nothing with a second point: that is a version. No sign after a name, a number or a bracket:
+# there it is a minus between two things.
 NUMBER = (
     r"(?:(?<![\w.)\]])[-+\u2212])?"
-    r"(?<![\w.])(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?(?![\d_])"
+    r"(?<![\w.])(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?(?![\d_]|\.(?:\d|[x*](?!\w)))"
     r"|(?<![\w.])[-+\u2212]?(?:[nN]a[nN]|NAN|[iI]nf(?:inity)?)(?!\w)"
 )
 _WHOLE = re.compile(r"[-+]?\d+")

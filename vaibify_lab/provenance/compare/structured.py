@@ -1,4 +1,4 @@
-"""JSON values: keys in any order, numbers by value, text as text."""
+"""JSON values: keys in any order, numbers by value, what is quoted as text."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _value(weighing: Weighing, one: Any, other: Any, where: str) -> Iterator[tup
             yield *pairs[at], f"{where}[{at}]"[:_LONGEST_PATH]
     elif isinstance(one, str) and isinstance(other, str):
         if one != other:
-            weigh_lines(weighing, one, other, f"{where} line")
+            weigh_lines(weighing, one, other, f"{where} line", quoted=True)
     elif _is_number(one) and _is_number(other):
         _numbers(weighing, one, other, where)
     elif type(one) is not type(other) or one != other:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 
 from vaibify_lab.provenance.compare.measured import Measured
+from vaibify_lab.provenance.compare.named import names_what_is_below
 from vaibify_lab.provenance.compare.noise import Rules
 from vaibify_lab.provenance.compare.verdict import Comparison
 from vaibify_lab.provenance.compare.weighing import Weighing
@@ -80,7 +81,10 @@ def _row(
             name = header[at][:_NAME] if at < len(header) else ""
             return f"row {number}, column {name or at + 1}"
 
-        if not _numbers(measured, stored.strip(), fresh.strip(), where):
+        is_name = at < len(header) and names_what_is_below(header[at][:_NAME])
+        if is_name and stored.strip() != fresh.strip():
+            weighing.line(stored, fresh, where(), quoted=True)
+        elif not _numbers(measured, stored.strip(), fresh.strip(), where):
             _texts(weighing, stored, fresh, where())
 
 

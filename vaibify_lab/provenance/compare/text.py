@@ -28,13 +28,15 @@ def compare_text(stored: str, fresh: str, rules: Rules) -> Comparison:
     return weighing.result()
 
 
-def weigh_lines(weighing: Weighing, stored: str, fresh: str, what: str) -> None:
+def weigh_lines(
+    weighing: Weighing, stored: str, fresh: str, what: str, *, quoted: bool = False
+) -> None:
     """Compare two texts line by line."""
     if weighing.rules.passes_over("terminal codes"):
         stored, fresh = _settled(weighing, stored, fresh)
     mine, yours = stored.split("\n"), fresh.split("\n")
     for number, (one, other) in enumerate(zip(mine, yours, strict=False), 1):
-        weighing.line(one, other, f"{what} {number}")
+        weighing.line(one, other, f"{what} {number}", quoted=quoted)
     shorter = min(len(mine), len(yours))
     if len(mine) != len(yours):
         rest = "".join((mine if len(mine) > shorter else yours)[shorter:])

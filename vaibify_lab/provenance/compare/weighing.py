@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from vaibify_lab.provenance.compare.named import named
 from vaibify_lab.provenance.compare.noise import Piece, Rules
 from vaibify_lab.provenance.compare.numbers import NUMBER, closeness
 from vaibify_lab.provenance.compare.verdict import (
@@ -66,11 +67,11 @@ class Weighing:
             self.ignored.append(Ignored(kind, where, _cut(stored), _cut(fresh)))
         self.note("noise-only", "", "")
 
-    def line(self, stored: str, fresh: str, where: str) -> None:
-        """Compare two lines."""
+    def line(self, stored: str, fresh: str, where: str, *, quoted: bool = False) -> None:
+        """Compare two lines; quoted: digits in it are text like everything else."""
         if stored == fresh:
             return
-        if self._only_numbers(stored, fresh, where):
+        if not quoted and self._only_numbers(stored, fresh, where):
             return
         self._left -= len(stored) + len(fresh)
         if self._left < 0:
@@ -82,7 +83,9 @@ class Weighing:
             self.note("different", _differ(stored, fresh), where)
             return
         for one, other in zip(mine, yours, strict=True):
-            if one.text != other.text and not self._piece(one, other, where):
+            if one.text == other.text:
+                continue
+            if (quoted and one.kind == "number") or not self._piece(one, other, where):
                 self.note("different", _differ(stored, fresh), where)
                 return
         if said := printed_otherwise(stored, fresh):
@@ -93,7 +96,7 @@ class Weighing:
         if len(stored) + len(fresh) > _MOST:
             return False
         mine, yours = _NUMBERS.split(stored), _NUMBERS.split(fresh)
-        if mine[::2] != yours[::2]:
+        if mine[::2] != yours[::2] or named(stored) != named(fresh):
             return False
         rules = self.rules
         if self._numbers_left < 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 
 import pytest
 
@@ -40,6 +41,10 @@ ELSEWHERE = {
     "script": (
         "<script>document.getElementById('{0}').x = 1</script>",
         "<script>document.getElementById('{1}').x = 1</script>",
+    ),
+    "handler": (
+        "<i onclick=\"document.getElementById('{0}')\"/>",
+        "<i onclick=\"document.getElementById('{1}')\"/>",
     ),
     "selected": (
         '<script>document.querySelector("#{0} > g")</script>',
@@ -92,6 +97,15 @@ def test_what_leads_to_another_element_is_different(name: str, ids: tuple[str, s
         ('<g id="a b"/><use href="#a%20b"/>', '<g id="c"/><use href="#a%20b"/>'),
         ("<style>#\\31 a{x:y}</style><g id='1a'/>", "<style>#\\31 a{x:y}</style><g id='b'/>"),
         ('<g id="a1"/><a href="x.html#a1"/>', '<g id="b1"/><a href="x.html#b1"/>'),
+        ('<g id="a"/><use t="p>q" href="#a"/>', '<g id="b"/><use t="p>q" href="#a"/>'),
+        ('<g id="a"/><i onclick="f(\'a\')"/>', '<g id="b"/><i onclick="f(\'a\')"/>'),
+        ('<g id="a"/><script>a.x = 1</script>', '<g id="b"/><script>a.x = 1</script>'),
+        (
+            '<style>#a /* } */ {x:y}</style><g id="a"/>',
+            '<style>#a /* } */ {x:y}</style><g id="b"/>',
+        ),
+        ('<style>#a[t="}"] {x:y}</style><g id="a"/>', '<style>#a[t="}"] {x:y}</style><g id="b"/>'),
+        ('<g id="a"/><g title="#a"/>', '<g id="b"/><g title="#b"/>'),
         ('<input name="a1">', '<input name="a2">'),
     ],
 )
@@ -149,3 +163,14 @@ def test_hashed_ids_of_matplotlib_stay_noise() -> None:
     found = compare_files("a.svg", one, other, RULES)
     assert one != other
     assert (found.verdict, {each.kind for each in found.ignored}) == ("noise-only", {"element id"})
+
+
+@pytest.mark.parametrize("piece", ['<a "', "<a '>", "/*", "/* *", "#a", '"#a', "a{", "\\0"])
+@pytest.mark.parametrize(
+    "around", ["{}", "<style>{}</style>", "<script>{}</script>", '<g on="{}"/>']
+)
+def test_ids_are_found_quickly(piece: str, around: str) -> None:
+    text = around.format(piece * (100_000 // len(piece)))
+    began = time.monotonic()
+    compare_markup(f'<g id="a"/>{text}', f'<g id="b"/>{text}', RULES)
+    assert time.monotonic() - began < 10

@@ -35,9 +35,14 @@ _LISTS = frozenset(
 _CHUNK = re.compile(r"[^{};]+(?P<end>[{};]?)")
 _SELECTOR = re.compile(rf"#({_NAME}{{1,400}})")
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6}) ?|(.))")
-_QUOTED = re.compile(
+_CODE = re.compile(
     rf"(?P<get>getElementById\(\s{{0,9}})?[\"'`](?P<hash>#)?(?P<name>{_NAME}{{1,400}})(?P<end>[\"'`])?"
+    r"|(?P<word>[A-Za-z_$][\w$]*)"
 )
+_UNREAD = re.compile(
+    r"/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)|\"[^\"\n]*\"|'[^'\n]*'"  # comments and strings of CSS
+)
+_SEEN = frozenset({"title", "alt", "aria-label", "value", "content", "placeholder", "label"})
 # a selector by an attribute's value may name a part of an id: nothing is renamed then
 _BY_VALUE = re.compile(r"\[\s{0,9}(?:id|for|name|(?:xlink\S{0,3})?href)\b", re.IGNORECASE)
 
@@ -127,6 +132,9 @@ def _in_tag(text: str) -> Iterator[_Reference]:
         if name in ("id", "xml:id") or (name == "name" and element in ("a", "map")):
             yield _Reference(start, start + len(value), unescape(value), defines=True)
             continue
+        if name.startswith("on") or value[:11].lower() == "javascript:":
+            yield from _in_script(value, start)
+            continue
         for one in _in_value(name, value):
             at, end = one.span(1)
             # of an animation it may be a colour
@@ -141,14 +149,14 @@ def _in_value(name: str, value: str) -> Iterator[re.Match[str]]:
         return
     if name in ("begin", "end"):
         yield from _EVENT.finditer(value)
-    for one in _FRAGMENT.finditer(value):
+    for one in _FRAGMENT.finditer(value) if name not in _SEEN else ():
         if name in _LEADS or name in _ANIMATED or not _COLOUR.fullmatch(one[1]):
             yield one
     yield from _URL.finditer(value)
 
 
 def _in_style(text: str) -> Iterator[_Reference]:
-    for chunk in _CHUNK.finditer(text):
+    for chunk in _CHUNK.finditer(_UNREAD.sub(_without_signs, text)):
         # what stands before a brace selects; elsewhere such a sign begins a colour
         expression = _SELECTOR if chunk["end"] == "{" else _URL
         for one in expression.finditer(chunk[0]):
@@ -156,14 +164,19 @@ def _in_style(text: str) -> Iterator[_Reference]:
             yield _Reference(start + one.start(1), start + one.end(1), _unescaped(one[1]))
 
 
-def _in_script(text: str) -> Iterator[_Reference]:
-    for one in _QUOTED.finditer(text):
-        if one["hash"]:
-            renames = not _COLOUR.fullmatch(one["name"])
-            yield _Reference(*one.span("name"), _unescaped(one["name"]), renames=renames)
-        elif one["end"]:
-            renames = one["get"] is not None
-            yield _Reference(*one.span("name"), _unescaped(one["name"]), renames=renames)
+def _without_signs(found: re.Match[str]) -> str:
+    """Return a comment or a string of CSS as long as it was, without what ends a rule."""
+    return re.sub(r"." if found[0][0] == "/" else r"[{};]", " ", found[0], flags=re.DOTALL)
+
+
+def _in_script(text: str, start: int = 0) -> Iterator[_Reference]:
+    """Find names in code; a word alone may be one, for each id is a variable of the page."""
+    for one in _CODE.finditer(text):
+        group = "name" if one["name"] else "word"
+        name = _unescaped(one[group])
+        leads = not _COLOUR.fullmatch(name) if one["hash"] else one["get"] and one["end"]
+        at, end = one.span(group)
+        yield _Reference(start + at, start + end, name, renames=bool(leads))
 
 
 def _unescaped(name: str) -> str:

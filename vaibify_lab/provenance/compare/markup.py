@@ -14,7 +14,9 @@ from vaibify_lab.provenance.compare.text import weigh_lines
 from vaibify_lab.provenance.compare.verdict import Comparison
 from vaibify_lab.provenance.compare.weighing import Weighing
 
-_TAG = re.compile(r"<[^<>]*>")
+_TAG = re.compile(  # a quoted value may hold what ends a tag
+    r"<[^<>\"']*(?:\"[^\"<]*\"[^<>\"']*|'[^'<]*'[^<>\"']*)*>|<[^<>]*>"
+)
 _NAME = re.compile(r"</?([A-Za-z][A-Za-z0-9]*)")
 _DATE = re.compile(r"<dc:date>[^<]*</dc:date>")
 _FOREIGN = re.compile(r"<(?P<ends>/)?(?:\w+:)?(?P<name>style|script)\b", re.IGNORECASE)

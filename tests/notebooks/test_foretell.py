@@ -71,7 +71,7 @@ BAD = [
     ("open('C:\\\\x.csv', 'w')", "absolute-path", "which other people do not have"),
     ("import urllib.request as r\nr.urlopen('https://example.org/x')", "network", "example.org"),
     ("!pip install numpy", "network", "pip install"),
-    ("!false", "shell-deaf", "a shell command (!) that fails is not heard of; cells 1"),
+    ("!false", "shell-deaf", "a shell command (!) that fails is not heard of (cells 1)"),
     ("files = !ls", "shell-deaf", "cells 1"),
     ("import os\nif os.cpu_count():\n    !ls", "shell-deaf", "cells 1"),
     ("!ls \\\n  -l", "shell-deaf", "cells 1"),

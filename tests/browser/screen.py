@@ -20,14 +20,25 @@ def fresh_page(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
+_NO_THEME = "!!document.querySelector('.jp-Dialog')?.textContent.includes('Error Loading Theme')"
+
+
 def open_lab(page: Page, lab: Lab, path: str = "lab") -> None:
-    """Open JupyterLab and wait until it is there."""
-    page.goto(lab.page(path, reset=""), wait_until="domcontentloaded")
-    page.wait_for_function("window.jupyterapp !== undefined", timeout=120_000)
-    page.evaluate("jupyterapp.restored")
-    page.wait_for_selector("#jupyterlab-splash", state="detached")
-    # last of all it opens its launcher, which takes the focus from whoever has it
-    page.wait_for_function("document.activeElement.closest('.jp-Launcher')")
+    """Open JupyterLab and wait until it is there.
+
+    JupyterLab gives its theme's stylesheet one and a half seconds; a browser that was too busy for
+    that is told so by a dialog, and opens it again.
+    """
+    for _ in range(4):
+        page.goto(lab.page(path, reset=""), wait_until="domcontentloaded")
+        page.wait_for_function("window.jupyterapp !== undefined", timeout=120_000)
+        page.evaluate("jupyterapp.restored")
+        page.wait_for_selector("#jupyterlab-splash", state="detached")
+        # last of all it opens its launcher, which takes the focus from whoever has it
+        page.wait_for_function(f"document.activeElement.closest('.jp-Launcher') || {_NO_THEME}")
+        if not page.evaluate(_NO_THEME):
+            return
+    raise AssertionError("JupyterLab could not load its theme")
 
 
 def open_panel(page: Page) -> Locator:

@@ -167,3 +167,16 @@ class Person:
         """Close the window; return how the command ended."""
         os.close(self._ours)
         return self.process.wait(60)
+
+
+def paste(folder: Path, command: str, editor: str = "true") -> None:
+    """Type a remedy into a real shell, which must take it; ``editor`` is git's."""
+    done = subprocess.run(
+        ["bash", "-ec", command],
+        cwd=folder,
+        env=surroundings(GIT_EDITOR=editor),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, (command, done.stdout, done.stderr)

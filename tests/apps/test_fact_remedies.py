@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.apps.front import surroundings, vaibify
+from tests.apps.front import paste, vaibify
 from tests.kit import CHAIN, CHAIN_FILES, Made, git
 
 RECORD = ".vaibify/records/workflow/make.json"
@@ -48,18 +48,6 @@ def made(verified: Made, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ite
     git(verified.root, "clean", "-fdq")
 
 
-def paste(made: Made, command: str) -> None:
-    done = subprocess.run(
-        ["bash", "-ec", command],
-        cwd=made.root,
-        env=surroundings(GIT_EDITOR="true"),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
-    assert done.returncode == 0, (command, done.stdout, done.stderr)
-
-
 def remedy(made: Made, path: str) -> str:
     """Return what status, check and the file's own finding advise of a fact of ``make``."""
     (found,) = [one for one in made.project().check() if one.path == path and one.code == "damaged"]
@@ -79,7 +67,7 @@ def test_what_is_committed_as_it_is_is_made_anew(made: Made, path: str, content:
     made.write(path, content)
     made.commit("in haste")
     assert remedy(made, path) == ANEW[path]
-    paste(made, ANEW[path])
+    paste(made.root, ANEW[path])
     assert is_believed(made, path)
 
 
@@ -93,7 +81,7 @@ def test_what_git_holds_whole_is_taken_from_there(made: Made, path: str) -> None
     assert remedy(made, path) == f"{back}, or {ANEW[path]}"
     made.write(path, "[")
     assert remedy(made, path) == f"{back}, or {ANEW[path]}"
-    paste(made, back)
+    paste(made.root, back)
     assert is_believed(made, path) and made.steps()["make"].green
 
 
@@ -125,11 +113,11 @@ def test_a_pointer_and_a_later_format(made: Made, path: str) -> None:
 def merging(made: Made, *paths: str) -> None:
     """Begin a merge in which facts are in conflict: both sides made them anew."""
     git(made.root, "checkout", "-q", "-B", "side")
-    paste(made, " && ".join(ANEW[path] for path in paths))
+    paste(made.root, " && ".join(ANEW[path] for path in paths))
     made.commit("side")
     git(made.root, "checkout", "-q", "main")
     time.sleep(1.1)  # facts tell the time in seconds: within one, both sides may be the same
-    paste(made, " && ".join(ANEW[path] for path in paths))
+    paste(made.root, " && ".join(ANEW[path] for path in paths))
     made.commit("main")
     done = subprocess.run(["git", "-C", made.root, "merge", "side"], capture_output=True)
     assert done.returncode == 1, done.stdout
@@ -146,14 +134,14 @@ def test_a_merge_that_is_not_finished(made: Made, path: str, side: str) -> None:
         f"{path} is in conflict: a merge is not finished; {whole}"
         in vaibify(made.root, "status", "--why").out
     )
-    paste(made, taken.replace("--ours", side))
+    paste(made.root, taken.replace("--ours", side))
     assert is_believed(made, path)
 
 
 @pytest.mark.parametrize("path", [RECORD, MARKER, SIGN_OFF])
 def test_a_merge_is_finished_with_a_new_fact(made: Made, path: str) -> None:
     merging(made, path)
-    paste(made, f"{ANEW[path]}; git add -A; git commit")
+    paste(made.root, f"{ANEW[path]}; git add -A; git commit")
     assert is_believed(made, path)
 
 
@@ -167,6 +155,6 @@ def test_no_envelope_is_advised_in_the_middle_of_a_merge(made: Made) -> None:
     advised = [one.action or "" for one in (*missing, *findings)]
     due = [one for one in advised if "vaibify envelope" in one]
     assert due and all(one.startswith(first) for one in due)
-    paste(made, f"git checkout --ours -- {RECORD} && git add -A && git commit")
+    paste(made.root, f"git checkout --ours -- {RECORD} && git add -A && git commit")
     missing = [one for rung in made.project().report().levels for one in rung.missing]
     assert any((one.action or "") == "jupyter vaibify envelope" for one in missing)

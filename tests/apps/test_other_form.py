@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import unicodedata
 from pathlib import Path
 
 import pytest
 
-from tests.apps.front import surroundings, vaibify
+from tests.apps.front import paste, vaibify
 from tests.kit import CHAIN, CHAIN_FILES, Made
 from tests.runs.here import step
 from vaibify_lab.core.report import Reason
@@ -46,18 +45,6 @@ def rename(made: Made, path: str, name: str) -> None:
     os.rename(made.root / parent / name, made.root / parent / unicodedata.normalize("NFD", name))
 
 
-def paste(made: Made, command: str) -> None:
-    done = subprocess.run(
-        ["bash", "-ec", command],
-        cwd=made.root,
-        env=surroundings(GIT_EDITOR="echo saved >"),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
-    assert done.returncode == 0, (command, done.stdout, done.stderr)
-
-
 @pytest.mark.parametrize("is_committed", [False, True])
 @pytest.mark.parametrize(
     ("path", "names"),
@@ -79,9 +66,9 @@ def test_it_is_renamed(made: Made, path: str, names: list[str], is_committed: bo
         assert action is not None and action.isascii()
         assert action.startswith("git mv -- $'" if is_committed else "mv -- $'")
         assert set(findings) <= advised and (findings or path == OUTPUT)
-        paste(made, action)
+        paste(made.root, action, "echo saved >")
         if is_committed:
-            paste(made, "git commit")
+            paste(made.root, "git commit", "echo saved >")
     assert missing(made) == []
 
 
@@ -94,7 +81,7 @@ def test_what_runs_and_tests_is_told_too(tmp_path: Path, made: Made) -> None:
     new = Made.new(tmp_path / "new", [one], {"cafe\u0301.sh": "echo 1 > o.txt\n"})
     done = vaibify(new.root, "run")
     assert "script 'café.sh' does not exist: 'cafe\\u0301.sh' is there" in done.err
-    paste(new, done.err.rpartition("; ")[2])
+    paste(new.root, done.err.rpartition("; ")[2])
     assert vaibify(new.root, "run").code == 0
     other = unicodedata.normalize("NFD", "\u00f6.txt")
     new.workflow([step("One", f"echo 1 > out/{other}", out="out/\u00f6.txt")])

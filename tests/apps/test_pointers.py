@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.apps.front import surroundings, vaibify
+from tests.apps.front import paste, vaibify
 from tests.kit import CHAIN, CHAIN_FILES, Made, git
 
 POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n"
@@ -97,19 +96,8 @@ def test_attributes_that_init_wrote_are_to_be_committed(tmp_path: Path, before: 
     if not before:
         made.write(".gitattributes", f"{made.read('.gitattributes')}* -text\n")
     add, _, then = commit.rpartition(" && ")
-    paste(made, add)
+    paste(made.root, add, "echo saved >")
     ((text, action),) = findings(made)
     assert (text.split(" is ")[1][:23], action) == ("added and not committed", then)
-    paste(made, action)
+    paste(made.root, action, "echo saved >")
     assert findings(made) == []
-
-
-def paste(made: Made, command: str) -> None:
-    done = subprocess.run(
-        ["bash", "-ec", command],
-        cwd=made.root,
-        env=surroundings(GIT_EDITOR="echo saved >"),
-        capture_output=True,
-        check=False,
-    )
-    assert done.returncode == 0, (command, done.stdout, done.stderr)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.apps.front import surroundings, vaibify
+from tests.apps.front import paste, vaibify
 from tests.kit import CHAIN, CHAIN_FILES, Made
 from vaibify_lab.core.facts import SignOffs
 from vaibify_lab.project import Project
@@ -99,23 +98,17 @@ def hint(made: Made) -> str | None:
     return found.action
 
 
-def paste(made: Made, command: str) -> None:
-    env = surroundings()
-    done = subprocess.run(["bash", "-ec", command], cwd=made.root, env=env, capture_output=True)
-    assert done.returncode == 0, (command, done.stdout, done.stderr)
-
-
 def test_the_hint_to_sign_names_what_comes_first(tmp_path: Path, made: Made) -> None:
     new = Made.new(tmp_path / "new", CHAIN, CHAIN_FILES)
     first = f"jupyter vaibify run make, look at what it wrote, then: {SIGN}"
     assert hint(new) == first
-    paste(new, first.replace(", look at what it wrote, then: ", "\n"))
+    paste(new.root, first.replace(", look at what it wrote, then: ", "\n"))
     assert new.states()["make"][:2] == ("current", "passed")
     for content in ("edited\n", None):  # of what was signed before, too
         (made.root / "out/a.txt").unlink() if content is None else made.write("out/a.txt", content)
         assert hint(made) == first
         assert vaibify(made.root, "sign-off", "make", "--pass").code == 1
-    paste(made, "jupyter vaibify run make")
+    paste(made.root, "jupyter vaibify run make")
     assert hint(made) == SIGN
     made.write("out/a.txt", POINTER)
     assert hint(made) == f"git lfs pull, then: {SIGN}"

@@ -962,6 +962,15 @@ def test_changes_within_one_tick_of_a_coarse_clock_are_seen(on_mount) -> None:
     assert on_mount(COARSE, "-t", "ramfs") == "[]\n"
 
 
+# Each of many names is given any of many others, and those any of many more.
+NAMES = "".join(
+    f"{one}{n} = {other}{m}\n"
+    for one, other in ("xy", "yz", "zw")
+    for n in range(33)
+    for m in range(33)
+).replace("x0", "x")
+
+
 @pytest.mark.parametrize(
     ("name", "data"),
     [
@@ -976,6 +985,7 @@ def test_changes_within_one_tick_of_a_coarse_clock_are_seen(on_mount) -> None:
         ("r2.R", "source(  " + " " * 1_000_000),
         ("deep.py", "x = " + "[" * 90 + "]" * 90 + "\n" + "if x:\n pass\n" * 40_000),
         ("many.py", "".join(f"import m{n}\n" for n in range(50_000))),
+        ("names.py", NAMES + "import os\n" + "os.system(x)\n" * 3000),
         ("all.ipynb", notebook(*["x = !ls\n" * 10] * 2000)),
     ],
 )

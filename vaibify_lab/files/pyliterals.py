@@ -78,6 +78,7 @@ class Paths:
         self._tree = tree
         self._given: dict[str, list[ast.expr]] | None = None
         self._known: dict[ast.expr, tuple[str, ...]] = {}
+        self.commands: dict[tuple[str, int], tuple[str, ...]] = {}  # of names, as they were asked
         self._depth = 0
 
     def of(self, node: ast.expr) -> tuple[str, ...]:
@@ -256,8 +257,12 @@ def moved_to(node: ast.Call, paths: Paths) -> Iterator[str]:
 
 def _commands(node: ast.expr, paths: Paths, depth: int, names: int) -> Iterator[str]:
     if isinstance(node, ast.Name) and names:
-        for value in paths.values_of(node.id):
-            yield from _commands(value, paths, depth, names - 1)
+        asked = node.id, names
+        if asked not in paths.commands:
+            values = paths.values_of(node.id)
+            found = (one for value in values for one in _commands(value, paths, depth, names - 1))
+            paths.commands[asked] = tuple(islice(found, _MOST))
+        yield from paths.commands[asked]
     elif isinstance(node, ast.List | ast.Tuple):
         words = (paths.of(one) or [paths.partly(one)] for one in node.elts)
         yield from map(shlex.join, product(*words))

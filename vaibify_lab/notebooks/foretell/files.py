@@ -17,7 +17,7 @@ _WRITTEN = re.compile(r"^%%(?:writefile|file)\s+(?:-a\s+)?(\S+)", re.MULTILINE)
 _URL = re.compile(r"(?:https?|ftp|s3|gs)://", re.IGNORECASE)
 _BRINGS_UNSEEN = re.compile(r"\b(?:wget|curl|git|unzip|tar|gunzip|gdown|kaggle|cp|mv|make|dvc)\b")
 _HOME = re.compile(
-    r"(?:~/|/(?:home|Users)/[\w.-]+(?:/|$)|/root/|[A-Za-z]:[\\/]+Users[\\/])[^\n*?<>{}|]{0,250}"
+    r"(?:~/|/(?:home|Users)/[\w.-]+(?:/|$)|/root(?=/)|[A-Za-z]:[\\/]+Users[\\/])[^\n*?<>{}|]{0,250}"
 )
 _MOVES = re.compile(r"%(?:cd|run)\b")
 _CALLS_UNSEEN = frozenset(

@@ -128,10 +128,9 @@ class Finder:
         return [name for name in self._named(folder, part) if kinds[name] == "folder"]
 
     def _named(self, folder: str, part: str) -> list[str]:
-        wanted = fits(part)
         names = sorted(self.listing(folder).kinds)
         hidden = part.startswith(".")
-        return [one for one in names if wanted.fullmatch(one) and one.startswith(".") == hidden]
+        return [one for one in names if fits(part, one) and one.startswith(".") == hidden]
 
     def _is_folder(self, folder: str) -> bool:
         """Tell whether there is such a folder, no link to one."""

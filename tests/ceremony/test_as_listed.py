@@ -64,8 +64,8 @@ def test_g03_an_lfs_pointer_is_not_advised_to_be_committed(made: Made) -> None:
     content = made.read("out/a.txt").encode()
     oid = hashlib.sha256(content).hexdigest()
     made.write("out/a.txt", POINTER.format(oid))
-    warned = "! warning step 'make': output 'out/a.txt' is a git LFS pointer: its content was not "
-    warned += "fetched; git lfs pull"
+    warned = "! warning step 'make': output 'out/a.txt' holds a git LFS pointer, not the content; "
+    warned += "git lfs pull"
     listed = f"out/a.txt {HELD} (its oid matches MANIFEST.sha256); git lfs pull"
     assert said(made) == [listed, warned]
     made.commit()  # as it is in every clone without git-lfs

@@ -594,6 +594,61 @@ def test_declared_scripts_add_to_those_that_commands_name(tmp_path: Path) -> Non
         assert made.states()["one"][0] == "current"
 
 
+def test_a_declared_folder_stands_for_all_code_in_it(tmp_path: Path) -> None:
+    files = {
+        "lib/a.sh": "echo 1 > w/o.txt\n",
+        "lib/in/b.py": "",
+        "lib/in/tool": "#!/bin/sh\n",
+        "lib/notes.txt": "",
+        "lib/.hidden.py": "",
+        "lib/__pycache__/b.pyc": "",
+    }
+    pinned = ["lib/a.sh", "lib/in/b.py", "lib/in/tool"]
+    steps = [step("One", 'n=a; bash "lib/$n.sh"', out="w/o.txt", saScripts=["lib/"])]
+    made = Made.new(tmp_path / "p", steps, files)
+    assert run_here(made).steps == {"one": "passed"}
+    assert list(record(made, "one").pins.code) == pinned
+    for path in pinned:
+        good = made.read(path)
+        made.write(path, good + "# more\n")
+        assert made.states()["one"][0] == "stale", path
+        made.write(path, good)
+        assert made.states()["one"][0] == "current"
+    made.write("lib/notes.txt", "other\n")
+    assert made.states()["one"][0] == "current"
+    made.write("lib/in/c.py", "")
+    assert made.states()["one"][0] == "stale", "code that was added"
+    (made.root / "lib/in/c.py").unlink()
+    (made.root / "lib/more").symlink_to("in")
+    assert made.states()["one"][0] != "current", "what cannot be pinned is told"
+
+
+def test_a_folder_of_code_may_hold_what_its_steps_make_and_run(tmp_path: Path) -> None:
+    steps = [
+        step("One", "echo 'print(1)' > lib/one.py", out="lib/one.py", saScripts=["lib/"]),
+        step("Two", "python lib/one.py > lib/two.csv", out="lib/two.csv", saScripts=["lib/"]),
+    ]
+    made = Made.new(tmp_path / "p", steps, {"lib/base.py": ""})
+    assert run_here(made).steps == {"one": "passed", "two": "passed"}
+    assert list(record(made, "two").pins.code) == ["lib/base.py", "lib/one.py"]
+    assert [made.states()[one][0] for one in ("one", "two")] == ["current", "current"]
+
+
+def test_what_is_declared_narrows_what_a_name_with_unknown_parts_may_be(tmp_path: Path) -> None:
+    files = {"s/a.sh": "echo 1 > w/o.txt\n", "s/b.sh": "", "other.sh": ""}
+    one = step("One", 'n=$(echo a); bash "s/$n.sh"', out="w/o.txt")
+
+    def pinned(**declared: list[str]) -> list[str]:
+        made.workflow([one | declared])
+        assert run_here(made, "one").steps == {"one": "passed"}
+        return list(record(made, "one").pins.code)
+
+    made = Made.new(tmp_path / "p", [one], files)
+    assert pinned() == ["s/a.sh", "s/b.sh"]
+    assert pinned(saScripts=["s/a.sh"]) == ["s/a.sh"]
+    assert pinned(saScripts=["other.sh"]) == ["other.sh", "s/a.sh", "s/b.sh"]
+
+
 def test_twice_without_a_step_runs_what_is_current_too(tmp_path: Path) -> None:
     made = Made.new(tmp_path / "p", [step("One", "date +%N > w/o.txt", out="w/o.txt")], {})
     assert run_here(made).steps == {"one": "passed"}

@@ -195,6 +195,24 @@ def test_declared_scripts_and_notebooks_are_looked_for(root: Path) -> None:
     ]
 
 
+def test_a_declared_folder_of_scripts_is_looked_into(root: Path) -> None:
+    write(root, {"lib/a.py": "", "lib/in/b.R": "", "bare/notes.txt": "", "file": ""})
+    (root / "lib/link.sh").symlink_to("a.py")
+
+    def said(*scripts: str) -> list[tuple[str, str | None]]:
+        found = look(root, [fit(saScripts=list(scripts))])
+        return [(one.code, one.path) for one in found if one.level == "error"]
+
+    assert said("lib/") == [("script-unusable", "lib/link.sh")]
+    (root / "lib/link.sh").unlink()
+    assert said("lib/", "lib/in/") == []
+    assert said("gone/", "file/") == [("script-missing", "gone/"), ("script-unusable", "file/")]
+    made = fit(sName="Gen", saDataCommands=["cp lib/a.py gen/a.py"], saDataFiles=["gen/a.py"])
+    (root / "gen").mkdir()
+    found = look(root, [made, fit(saScripts=["gen/"])], planned=["gen", "fit"])
+    assert [one.code for one in found if one.level == "error"] == []
+
+
 def test_a_script_that_is_a_link_or_a_folder(root: Path) -> None:
     (root / "scripts/link.py").symlink_to("fit.py")
     (root / "scripts/folder.py").mkdir()
@@ -303,8 +321,7 @@ def test_an_input_that_is_an_lfs_pointer(root: Path) -> None:
         (
             "error",
             "input-lfs",
-            "step 'fit': input 'data/x.csv' is a git LFS pointer: its content was not fetched; "
-            "git lfs pull",
+            "step 'fit': input 'data/x.csv' holds a git LFS pointer, not the content; git lfs pull",
         )
     ]
 
@@ -313,8 +330,8 @@ def test_an_input_folder_that_holds_lfs_pointers(root: Path) -> None:
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 8\n"
     write(root, {"data/a.h5": pointer})
     step = fit(saInputDataFiles=["data/"])
-    text = "step 'fit': input 'data/' holds data/a.h5{}, which is a git LFS pointer: its content "
-    text += "was not fetched; git lfs pull"
+    text = "step 'fit': input 'data/' holds data/a.h5{}, which holds a git LFS pointer, "
+    text += "not the content; git lfs pull"
     assert lines(look(root, [step])) == [("error", "input-lfs", text.format(""))]
     write(root, {"data/more/b.h5": pointer, "data/c.h5": pointer})
     assert [str(one) for one in look(root, [step])] == [text.format(" and 2 more like it")]
@@ -324,7 +341,7 @@ def test_code_that_is_an_lfs_pointer(root: Path) -> None:
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "0" * 64 + "\nsize 8\n"
     write(root, {"scripts/fit.py": "import lib\n", "scripts/lib.py": pointer})
     found = [one for one in lines(look(root)) if one[0] == "error"]
-    text = "step 'fit': code 'scripts/lib.py' is a git LFS pointer: its content was not fetched"
+    text = "step 'fit': code 'scripts/lib.py' holds a git LFS pointer, not the content"
     assert found == [("error", "code-lfs", f"{text}; git lfs pull")]
 
 
@@ -333,7 +350,7 @@ def test_a_pointer_that_a_planned_step_makes_anew_keeps_nothing_from_running(roo
     write(root, {"results/fit.json": pointer})
     use = fit(sName="Use", saInputDataFiles=["results/fit.json"], saDataFiles=["use.txt"])
     use["saDataCommands"] = ["cat results/fit.json > use.txt"]
-    words = "is a git LFS pointer: its content was not fetched; git lfs pull"
+    words = "holds a git LFS pointer, not the content; git lfs pull"
     warned = ("warning", "output-lfs", f"step 'fit': output 'results/fit.json' {words}")
     assert lines(look(root, [FIT, use])) == [warned]
     refused = ("error", "input-lfs", f"step 'use': input 'results/fit.json' {words}")

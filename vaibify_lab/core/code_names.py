@@ -37,6 +37,11 @@ def looks_like_code(path: str) -> bool:
     return path.lower().endswith(_CODE) or posixpath.basename(path) in RULES
 
 
+def counts_in_folder(path: str) -> bool:
+    """Tell whether a file in a folder of code is code: by its name, or for want of an ending."""
+    return looks_like_code(path) or "." not in posixpath.basename(path)
+
+
 def unasked(words: tuple[str, ...]) -> Iterator[str]:
     """Yield the files that a program reads by itself, unless a word names another."""
     names = _UNASKED.get(words[0], ()) if words else ()

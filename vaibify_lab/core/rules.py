@@ -7,11 +7,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from vaibify_lab.core import paths
 from vaibify_lab.core.clashes import RENAME, clashes
+from vaibify_lab.core.code_names import counts_in_folder
 from vaibify_lab.core.errors import InvalidFile
 from vaibify_lab.core.model import Step
 
 _FOLDER_KEYS = frozenset(
-    {"saDataFiles", "saPlotFiles", "saOutputFiles", "saInputDataFiles", "sDirectory"}
+    {
+        *("saDataFiles", "saPlotFiles", "saOutputFiles", "saInputDataFiles", "saScripts"),
+        "sDirectory",
+    }
 )
 _OURS = ("manifest.sha256", "requirements.lock")
 _WRITTEN_KEYS = frozenset({"saDataFiles", "saPlotFiles", "saOutputFiles", "sDirectory"})
@@ -87,6 +91,14 @@ class Producers:
                 found += [self._by_output[one] for one in self._below(path)]
         return found
 
+    def of_code(self, scripts: Iterable[str]) -> list[str]:
+        """Return the slugs of the steps that make any of these; of folders, any code in them."""
+        named: list[str] = []
+        for path in scripts:
+            below = self._below(path) if path.endswith("/") else (path,)
+            named += [one for one in below if one == path or counts_in_folder(one)]
+        return self.of(named)
+
     def _below(self, folder: str) -> Iterable[str]:
         index = bisect.bisect_right(self._sorted, folder)
         while index < len(self._sorted) and self._sorted[index].startswith(folder):
@@ -128,27 +140,30 @@ def _check_folders(where: str, by_path: Mapping[str, Step]) -> None:
 
 def _check_own(where: str, step: Step) -> None:
     outputs = frozenset(step.outputs)
-    for role, given in (("an input", step.inputs), ("code", step.code)):
-        both = _overlap(outputs, given)
+    for role, given, around in (("an input", step.inputs, True), ("code", step.code, False)):
+        both = _overlap(outputs, given, around=around)
         if both is not None:
             text = f"step {step.name!r}: {both!r} is both {role} and an output"
             raise InvalidFile(text, where=where, action="write the result to another file")
-    around = outputs.intersection(_above(where))
-    if around:
-        text = f"step {step.name!r}: its output {min(around)!r} holds the workflow itself"
+    holding = outputs.intersection(_above(where))
+    if holding:
+        text = f"step {step.name!r}: its output {min(holding)!r} holds the workflow itself"
         raise InvalidFile(text, where=where, action="declare a folder of its own")
     if step.enabled and not step.interactive and not step.commands and not step.notebook:
         text = f"step {step.name!r} has nothing to run"
         raise InvalidFile(text, where=where, action="add saDataCommands or saPlotCommands")
 
 
-def _overlap(outputs: frozenset[str], given: Collection[str]) -> str | None:
-    """Return a path that both name, also by a folder."""
+def _overlap(outputs: frozenset[str], given: Collection[str], *, around: bool) -> str | None:
+    """Return a path that both name, also by a folder.
+
+    ``around``: a given folder may hold no output. One of code may: it stands for the code in it.
+    """
     made = _folders_of(outputs)
     for path in given:
         if path in outputs or (made and not made.isdisjoint(_above(path))):
             return path
-    read = _folders_of(given)
+    read = _folders_of(given) if around else frozenset()
     below = (path for path in outputs if read and not read.isdisjoint(_above(path)))
     return min(below, default=None)
 

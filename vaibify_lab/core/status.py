@@ -203,7 +203,7 @@ class _Look:
 
 # Of code of whose name nothing is known before it runs, after where that is.
 UNSEEN = "; that file is not followed, so a change in it is not noticed"
-LIST_IT = "list what it may be in saScripts"
+LIST_IT = "list what it may be, or its folder, in saScripts"
 _RUN_AGAIN = "jupyter vaibify run"
 _NO_TESTS = Reason(
     "no-tests",

@@ -140,10 +140,11 @@ class _Builder:
             scripts = tuple(self._paths(raw, "saScripts", scripts, testing))
         self._keep_account(expander)
         self._keep_account(testing)
-        read = [*inputs, *(scripts or ()), *([notebook] if notebook else [])]
+        read = [*inputs, *([notebook] if notebook else [])]
         read += [path for suite in suites for path in suite.files]
         parents = dict.fromkeys([*depends, *expander.used.values(), *tested.values()])
         parents.update(dict.fromkeys(self.producers.of(read)))
+        parents.update(dict.fromkeys(self.producers.of_code(scripts or ())))
         if slug not in depends:
             parents.pop(slug, None)
         outputs = self.made[slug]

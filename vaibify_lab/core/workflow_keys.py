@@ -123,7 +123,12 @@ STEP_KEYS: dict[str, Key] = {
     "saDependencies": Key(
         Listed(_NAME, 10_000), True, "Steps, by name or id, whose outputs it reads."
     ),
-    "saScripts": Key(_PATHS, True, "Code files of it beside those that its commands name.", "code"),
+    "saScripts": Key(
+        _PATHS,
+        True,
+        "Code of it beside the files that its commands name; a folder/ is all code in it.",
+        "code",
+    ),
     "sNotebook": Key(
         _PATH,
         True,

@@ -13,6 +13,7 @@ from vaibify_lab.files.answers import Answers
 from vaibify_lab.files.descent import Descent, EntryKind, entries
 from vaibify_lab.files.hashing import Stamp, stamp_of
 from vaibify_lab.files.paths import join
+from vaibify_lab.files.tree import is_left_by_looking
 from vaibify_lab.files.trust import ChangeTimes, is_settled
 
 # Folders on which a project's own modules lie by custom, whatever puts them on the path.
@@ -120,6 +121,20 @@ class Finder:
             for file in self._named(one, name)
             if self.listing(one).file(file)
         )
+
+    def all_below(self, folder: str) -> list[str]:
+        """Return the files below a folder, links and what cannot be entered; nothing hidden."""
+        found: list[str] = []
+        pending = [folder]
+        while pending:
+            here = pending.pop()
+            for name, kind in self.listing(here).kinds.items():
+                path = join(here, name)
+                if name.startswith(".") or is_left_by_looking(name):
+                    continue
+                enters = kind == "folder" and self.is_folder(path)
+                (pending if enters else found).append(path)
+        return sorted(found)
 
     def _inside(self, folder: str, part: str) -> Iterable[str]:
         if HOLE not in part:

@@ -167,7 +167,7 @@ class Tree:
                         continue
                     for name, kind in entries(descent.enter(here)):
                         path = join(here, name)
-                        if _is_left_by_looking(name):
+                        if is_left_by_looking(name):
                             continue
                         if strict:
                             _require_plain(path, name, kind)
@@ -223,7 +223,8 @@ class Tree:
                 os.rmdir(name, dir_fd=descent.enter(parent))
 
 
-def _is_left_by_looking(name: str) -> bool:
+def is_left_by_looking(name: str) -> bool:
+    """Tell whether a name is that of what only looking at a folder leaves there."""
     if name in _LEFT_BY_LOOKING:
         return True
     return name[0] in ".~" and _OPEN_ELSEWHERE.fullmatch(name) is not None

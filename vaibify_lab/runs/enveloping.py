@@ -77,7 +77,8 @@ def _covered(seen: Iterable[tuple[Workflow, Reach]], present: Iterable[str]) -> 
         for step in workflow.steps:
             found.update(dict.fromkeys(reach.declared[step.slug]))
             found.update(dict.fromkeys(reach.code[step.slug].files))
-            found.update(dict.fromkeys(step.declared_scripts or ()))
+            scripts = (one for one in step.declared_scripts or () if not one.endswith("/"))
+            found.update(dict.fromkeys(scripts))
             found.update(dict.fromkeys(reach.tests[step.slug]))
     found.update(dict.fromkeys(present))
     return tuple(found)

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from vaibify_lab.core.code_names import looks_like_code
+from vaibify_lab.core.code_names import counts_in_folder, looks_like_code
 from vaibify_lab.core.commands import Named, search_path
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.model import Step
@@ -42,8 +42,8 @@ class Scouting:
     def code_of(self, step: Step) -> CodeScan:
         """Return what a step's commands reach, without what the step makes itself."""
         named = self._moment.named(step.commands, step.directory)
-        declared = step.declared_scripts  # in place of words that may be code
-        found = self._scripts(named) if declared is None else (*named.scripts, *declared)
+        declared = self._declared(step)
+        found = self._scripts(named, declared)
         scripts = tuple(dict.fromkeys((*found, *filter(None, [step.notebook]))))
         search = (*named.search, *_search_of(step))
         scan = self._moment.scan(scripts, step.directory, named.modules, search, named.python)
@@ -91,15 +91,36 @@ class Scouting:
         files.update(dict.fromkeys(filter(self._moment.is_file, more)))
         return _not_made(tuple(sorted(files)), step)
 
-    def _scripts(self, named: Named) -> tuple[str, ...]:
-        """Return the code files that commands name; those that must exist are kept when missing."""
+    def _scripts(self, named: Named, declared: tuple[str, ...] | None) -> tuple[str, ...]:
+        """Return the code files that commands name; those that must exist are kept when missing.
+
+        Declared ones stand in place of words that may be code, and of all that a name with holes
+        may be where one of them is that.
+        """
         found = dict.fromkeys(named.scripts)
-        for path in named.mentioned:
+        for path in named.mentioned if declared is None else ():
             if path not in found and looks_like_code(path) and self._moment.is_file(path):
                 found[path] = None
+        found.update(dict.fromkeys(declared or ()))
+        listed = frozenset(declared or ())
         for path in named.fitting:
-            found.update(dict.fromkeys(self._moment.finder.fitting(path)))
+            fitting = self._moment.finder.fitting(path)
+            found.update(dict.fromkeys(fitting if listed.isdisjoint(fitting) else ()))
         return tuple(found)
+
+    def _declared(self, step: Step) -> tuple[str, ...] | None:
+        """Return the declared scripts, of folders the code in them; None where none are."""
+        if step.declared_scripts is None:
+            return None
+        return tuple(one for path in step.declared_scripts for one in self._code_at(path, step))
+
+    def _code_at(self, path: str, step: Step) -> list[str]:
+        """Return a script, or of a folder the code in it; itself where there is none."""
+        folder = path.rstrip("/")
+        if folder == path:
+            return [path]
+        below = self._moment.finder.all_below(folder)
+        return [one for one in below if counts_in_folder(one) and one != step.notebook] or [folder]
 
     def _named_tests(self, commands: Iterable[str], directory: str) -> list[str]:
         found: list[str] = []

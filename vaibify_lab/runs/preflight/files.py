@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from vaibify_lab.core.commands import named_by
 from vaibify_lab.core.finding import Finding
@@ -12,11 +10,11 @@ from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import as_word, is_within, shown
 from vaibify_lab.files.clone_reasons import GITLINK, above, ignore_rules
 from vaibify_lab.files.hashing import holds_pointer, pointers_among
-from vaibify_lab.files.other_form import instead_of, renaming
+from vaibify_lab.files.own import POINTER
+from vaibify_lab.runs.preflight.elsewhere import elsewhere, in_other_form
 from vaibify_lab.runs.preflight.inspection import Inspection
+from vaibify_lab.runs.preflight.scripts import code_pointers, script_findings
 from vaibify_lab.runs.writable import folder_of
-
-_POINTER = "is a git LFS pointer: its content was not fetched"
 
 
 def file_findings(inspection: Inspection, step: Step, planned: frozenset[str]) -> Iterator[Finding]:
@@ -24,8 +22,8 @@ def file_findings(inspection: Inspection, step: Step, planned: frozenset[str]) -
     found = [*_directory(inspection, step)]
     yield from found
     if not found:
-        yield from _scripts(inspection, step)
-    yield from _code_pointers(inspection, step)
+        yield from script_findings(inspection, step)
+    yield from code_pointers(inspection, step)
     for path in step.inputs:
         yield from _input(inspection, step, path, planned)
     for path in step.outputs:
@@ -69,43 +67,6 @@ def _directory(inspection: Inspection, step: Step) -> Iterator[Finding]:
     yield Finding("error", "directory-unusable", text, step.slug, folder, action)
 
 
-def _scripts(inspection: Inspection, step: Step) -> Iterator[Finding]:
-    made: set[str] = set(step.outputs)
-    scripts = dict.fromkeys(step.declared_scripts or ())
-    for command in step.commands:
-        named = named_by([command], step.directory)
-        scripts |= dict.fromkeys(path for path in named.scripts if path not in made)
-        made.update(named.mentioned)  # an earlier command may compile what a later one runs
-    for path in [*scripts, *filter(None, [step.notebook])]:
-        yield from _script(inspection, step, path)
-
-
-def _script(inspection: Inspection, step: Step, path: str) -> Iterator[Finding]:
-    place = inspection.place(path)
-    if place.kind == "file" or (place.kind == "missing" and inspection.producers.of([path])):
-        return
-    if place.kind == "folder" and inspection.place(f"{path}/__main__.py").kind == "file":
-        return  # which Python runs
-    if place.kind != "missing":
-        text = f"script {path!r} {place.text or 'is a folder'}"
-        action = "put a regular file in its place"
-        yield Finding("error", "script-unusable", text, step.slug, path, action)
-        return
-    other = _elsewhere(inspection, path, step.directory)
-    if renamed := _in_other_form(inspection, path):
-        text, action = f"script {path!r} does not exist: {renamed[0]}", renamed[1]
-    elif other is None:
-        text, action = f"script {path!r} does not exist", "write it, or correct the command"
-    else:
-        here, there = _folder_words(step.directory), _folder_words(other.base)
-        text = f"script {path!r} does not exist, but {other.path!r} does: wrong directory, "
-        text += f"commands run in {here}, not in {there}"
-        relative = posixpath.relpath(other.path, step.directory or ".")
-        action = f"write {as_word(relative)} in the command, or set sDirectory to "
-        action += repr(other.base)
-    yield Finding("error", "script-missing", text, step.slug, path, action)
-
-
 def _input(
     inspection: Inspection, step: Step, path: str, planned: frozenset[str]
 ) -> Iterator[Finding]:
@@ -145,13 +106,6 @@ def _contents(inspection: Inspection, step: Step, folder: str) -> Iterator[Findi
         yield Finding("error", "input-unusable", text, step.slug, fault.where, action)
 
 
-def _code_pointers(inspection: Inspection, step: Step) -> Iterator[Finding]:
-    """Yield the code of which only a pointer is here."""
-    for path in pointers_among(inspection.tree, inspection.code[step.slug].files):
-        text = f"code {shown(path)!r} {_POINTER}"
-        yield Finding("error", "code-lfs", text, step.slug, path, "git lfs pull")
-
-
 def _pointers(inspection: Inspection, step: Step, path: str) -> Iterator[Finding]:
     """Yield that an input, or files of an input folder, stand there without their content."""
     tree, is_folder = inspection.tree, path.endswith("/")
@@ -159,17 +113,17 @@ def _pointers(inspection: Inspection, step: Step, path: str) -> Iterator[Finding
     found = list(pointers_among(tree, files))
     if not found:
         return
-    text = f"input {path!r} {_POINTER}"
+    text = f"input {path!r} {POINTER}"
     if is_folder:
         more = f" and {len(found) - 1} more like it" if found[1:] else ""
-        text = f"input {path!r} holds {shown(found[0])}{more}, which {_POINTER}"
+        text = f"input {path!r} holds {shown(found[0])}{more}, which {POINTER}"
     yield Finding("error", "input-lfs", text, step.slug, found[0], "git lfs pull")
 
 
 def _missing_input(inspection: Inspection, step: Step, path: str, makers: Sequence[str]) -> Finding:
     text = f"input {path!r} does not exist"
     action = "put it there, or correct saInputDataFiles"
-    if renamed := _in_other_form(inspection, path):
+    if renamed := in_other_form(inspection, path):
         return Finding(
             "error", "input-missing", f"{text}: {renamed[0]}", step.slug, path, renamed[1]
         )
@@ -180,7 +134,7 @@ def _missing_input(inspection: Inspection, step: Step, path: str, makers: Sequen
         other = f"{step.directory}/{path}"
         text += f", but {other!r} does: paths are declared from the repository's root"
         action = f"declare {other!r}"
-    elif other_place := _elsewhere(inspection, path, ""):
+    elif other_place := elsewhere(inspection, path, ""):
         text += f", but {other_place.path!r} does"
         action = f"declare {other_place.path!r}, if that is the one"
     return Finding("error", "input-missing", text, step.slug, path, action)
@@ -195,7 +149,7 @@ def _output(inspection: Inspection, step: Step, path: str) -> Iterator[Finding]:
     elif place.kind == "missing":
         yield from _below_a_file(inspection, step, path)
     elif place.kind == wanted == "file" and holds_pointer(inspection.tree, path):
-        text = f"output {path!r} {_POINTER}"
+        text = f"output {path!r} {POINTER}"
         yield Finding("warning", "output-lfs", text, step.slug, path, "git lfs pull")
     elif place.kind != wanted:
         other = path.rstrip("/") if wanted == "folder" else f"{path}/"
@@ -221,37 +175,6 @@ def _tests(inspection: Inspection, step: Step) -> Iterator[Finding]:
     for path in dict.fromkeys(filter(None, files)):
         if inspection.place(path).kind != "file" and not inspection.producers.of([path]):
             text, action = f"test file {path!r} does not exist", "write it, or correct its name"
-            if renamed := _in_other_form(inspection, path):
+            if renamed := in_other_form(inspection, path):
                 text, action = f"{text}: {renamed[0]}", renamed[1]
             yield Finding("warning", "test-missing", text, step.slug, path, action)
-
-
-def _in_other_form(inspection: Inspection, path: str) -> tuple[str, str] | None:
-    """Return what is there under another Unicode form of a name, and how it is renamed."""
-    if path.isascii():
-        return None
-    action = renaming(inspection.tree, inspection.repository.snapshot(), path)
-    return (instead_of(inspection.tree, path), action) if action else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Other:
-    """A file of the same relative path, ``base`` being the folder it would be reached from."""
-
-    path: str
-    base: str
-
-
-def _elsewhere(inspection: Inspection, path: str, directory: str) -> _Other | None:
-    """Return a file that is what ``path`` would be, were it seen from another folder."""
-    word = path
-    if directory and path.startswith(f"{directory}/"):
-        word = path.removeprefix(f"{directory}/")
-    for other in inspection.ending_with(word):
-        if other != path and inspection.place(other).kind == "file":
-            return _Other(other, other.removesuffix(word).rstrip("/"))
-    return None
-
-
-def _folder_words(folder: str) -> str:
-    return repr(folder) if folder else "the repository's root"

@@ -57,7 +57,7 @@ def outcome(read: Callable[[bytes], Any], data: bytes) -> str:
         assert text.startswith(f"{PATH}: ")
         assert text.isprintable()
         assert len(text) < 1500
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 10  # beside others a second is three
     return text
 
 

@@ -95,12 +95,19 @@ def test_every_other_path_is_held_to_the_same_rules(keys, key):
     assert refused(step("A", **keys)) == f"step 'A': {key}: '../x' leaves its folder by '..'"
 
 
-@pytest.mark.parametrize("key", ["saScripts", "sNotebook"])
-def test_a_folder_is_no_code(key):
-    given = ["code/"] if key == "saScripts" else "code/"
-    assert refused(step("A", **{key: given})) == (
-        f"step 'A': {key}: 'code/' ends with '/', which declares a folder; a file is expected here"
+def test_a_folder_is_no_notebook():
+    assert refused(step("A", sNotebook="code/")) == (
+        "step 'A': sNotebook: 'code/' ends with '/', which declares a folder; a file is expected "
+        "here"
     )
+
+
+def test_a_folder_of_code_makes_steps_wait_for_the_code_that_is_made_in_it():
+    makes = step("Make", saDataFiles=["lib/gen.py", "lib/gen.csv"])
+    data = step("Data", saDataFiles=["lib/x.csv", "lib/out/"])
+    uses = step("Use", saScripts=["lib/"], saDataFiles=["lib/used.csv"])
+    found = workflow(makes, data, uses)
+    assert [one.parents for one in found.steps] == [(), (), ("make",)]
 
 
 def test_inputs_may_be_what_no_step_may_write():

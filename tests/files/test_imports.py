@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from vaibify_lab.core.commands import Named
 from vaibify_lab.files.imports import CodeScan, CodeScanner, reachable_code
 from vaibify_lab.files.tree import Tree
 
@@ -737,16 +738,17 @@ def test_what_python_runs_unasked_in_folders_that_pythonpath_names(tree: Tree) -
     unasked = {"lib/sitecustomize.py", "lib/deep.py"}
     assert set(reachable_code(tree, ["a/f.sh"], "").files) == {"a/f.sh", "a/f.py", *unasked}
     with CodeScanner(tree).moment() as moment:
-        assert set(moment.scan(["a/f.py"], "", (), ["lib"]).files) == {"a/f.py", *unasked}
+        found = moment.scan(["a/f.py"], "", Named(search=("lib",))).files
+        assert set(found) == {"a/f.py", *unasked}
         assert moment.scan(["a/f.py"], "").files == ("a/f.py",)
 
 
 def test_folders_that_pythonpath_names(tree: Tree) -> None:
     put(tree, **{**DEEP, "a/fit.py": "import deep\n"})
-    for search in ([], ["lib"]):
+    for search in ((), ("lib",)):
         found = CodeScanner(tree).moment()
         with found as moment:
-            scan = moment.scan(["a/fit.py"], "", (), search)
+            scan = moment.scan(["a/fit.py"], "", Named(search=search))
         assert set(scan.files) == {"a/fit.py", *(IN_LIB if search else ())}
         assert [one[0] for one in scan.missing_modules] == ([] if search else ["deep"])
 
@@ -867,7 +869,7 @@ def test_python_that_stands_in_a_command(tree: Tree, text: str, more: set[str]) 
     """Also below a shell script, where the script is what names a module that is missing."""
     put(tree, **{**DEEP, "a/run.sh": f"python - <<END\n{text}\nimport gone\nEND\n"})
     with CodeScanner(tree).moment() as moment:
-        found = moment.scan((), "", (), (), ((f"{text}\nimport gone", ""),))
+        found = moment.scan((), "", Named(python=((f"{text}\nimport gone", ""),)))
         assert (set(found.files), found.problems) == (more, ())
         missing = {("gone", "", 0)} if "$" not in text else set()  # that does not parse
         missing |= {("deeper", "lib/deep.py", 1)} if "from lib" in text else set()
@@ -979,6 +981,8 @@ NAMES = "".join(
         ("subst.sh", "$(" * 120_000),
         ("doubled.sh", "A=x\n" + "A=$A$A\n" * 60 + "export PYTHONPATH=$PYTHONPATH:b\n" * 60),
         ("quotes.sh", "source " + "'" * 200_000),
+        ("given.sh", "(a=" * 80_000),
+        ("then.sh", "then " * 50_000),
         ("words.sh", "python a.py " * 20_000),
         ("lines.sh", "./a.py\n" * 30_000),
         ("r.R", "source(here(" * 200_000),
@@ -993,7 +997,7 @@ def test_code_made_to_take_long_takes_seconds_at_most(tree: Tree, name: str, dat
     put(tree, **{name: data})
     started = time.process_time()
     assert name in reachable_code(tree, [name], "").files
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 20  # a second or two; hours where it grew as a square
 
 
 MODULES = st.sampled_from(["a", "b", "c", "p", "q", "p.a", "p.q", "p.q.b", "q.c", "os", "none"])

@@ -10,6 +10,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vaibify_lab.core.commands import Named
 from vaibify_lab.files.imports import CodeScanner, reachable_code
 from vaibify_lab.files.tree import Tree
 
@@ -78,5 +79,8 @@ def test_what_was_kept_is_what_a_first_scan_finds(
         for one, asked in moments:
             edit(tree.root, *one)
             with kept.moment() as moment:
-                found = [moment.scan(*question) for question in asked]
+                found = [
+                    moment.scan(scripts, folder, Named(modules=modules))
+                    for scripts, folder, modules in asked
+                ]
             assert found == [reachable_code(tree, *question) for question in asked]

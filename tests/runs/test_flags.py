@@ -634,6 +634,44 @@ def test_a_folder_of_code_may_hold_what_its_steps_make_and_run(tmp_path: Path) -
     assert [made.states()[one][0] for one in ("one", "two")] == ["current", "current"]
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "PATH=$PWD/bin:$PATH tool",
+        'export PATH="$PWD/bin:$PATH"; tool',
+        "cd w && PATH=../bin:$PATH tool && cd .. && mv w/w/o.txt w/o.txt",
+        "bash run.sh",
+        "bash around.sh",
+    ],
+)
+def test_programs_that_a_search_path_finds_are_code(tmp_path: Path, command: str) -> None:
+    files = {
+        "bin/tool": "#!/bin/sh\nmkdir -p w\nhelper > w/o.txt\n",
+        "bin/helper": "#!/bin/sh\necho 1\n",
+        "bin/unused": "#!/bin/sh\n",
+        "run.sh": 'export PATH="$(cd "$(dirname "$0")" && pwd)/bin:$PATH"\ntool\n',
+        "around.sh": "PATH=$PWD/bin:$PATH bash inner.sh\n",
+        "inner.sh": "if true; then tool; fi\n",
+    }
+    made = Made.new(tmp_path / "p", [step("One", command, out="w/o.txt")], files)
+    for name in ("tool", "helper", "unused"):
+        (made.root / "bin" / name).chmod(0o755)
+    assert run_here(made).steps == {"one": "passed"}
+    code = set(record(made, "one").pins.code)
+    assert code - {"run.sh", "around.sh", "inner.sh"} == {"bin/helper", "bin/tool"}
+    made.write("bin/helper", "#!/bin/sh\necho 2\n")
+    assert made.states()["one"][0] == "stale"
+
+
+def test_a_search_path_of_the_steps_own_environment(tmp_path: Path) -> None:
+    path = {"dictEnvironment": {"PATH": "bin:/usr/local/bin:/usr/bin:/bin"}}
+    files = {"bin/tool": "#!/bin/sh\necho 1 > w/o.txt\n"}
+    made = Made.new(tmp_path / "p", [step("One", "tool", out="w/o.txt", **path)], files)
+    (made.root / "bin/tool").chmod(0o755)
+    assert run_here(made).steps == {"one": "passed"}
+    assert list(record(made, "one").pins.code) == ["bin/tool"]
+
+
 def test_what_is_declared_narrows_what_a_name_with_unknown_parts_may_be(tmp_path: Path) -> None:
     files = {"s/a.sh": "echo 1 > w/o.txt\n", "s/b.sh": "", "other.sh": ""}
     one = step("One", 'n=$(echo a); bash "s/$n.sh"', out="w/o.txt")

@@ -39,7 +39,8 @@ def looks_like_code(path: str) -> bool:
 
 def counts_in_folder(path: str) -> bool:
     """Tell whether a file in a folder of code is code: by its name, or for want of an ending."""
-    return looks_like_code(path) or "." not in posixpath.basename(path)
+    name = posixpath.basename(path)
+    return looks_like_code(path) or (name != "" and "." not in name)
 
 
 def unasked(words: tuple[str, ...]) -> Iterator[str]:

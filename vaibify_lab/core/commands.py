@@ -16,7 +16,7 @@ from vaibify_lab.core import shell
 from vaibify_lab.core.code_names import looks_like_code, unasked
 from vaibify_lab.core.each import each_of
 from vaibify_lab.core.holes import HOLE, is_unknown, with_holes, without_unknown_folders
-from vaibify_lab.core.interpreters import Program, program_of, test_files_of
+from vaibify_lab.core.interpreters import Program, called_by, program_of, test_files_of
 from vaibify_lab.core.references import ROOT
 
 _PIECE = re.compile(r"[^\s'\"`();<>|&,=]+")
@@ -27,7 +27,7 @@ _READ_ALL = frozenset(
 )
 _HOLDS_TEXT = re.compile(r"['\"`]|<<")  # words inside a word may be commands too
 _HERE = re.compile(r"^(?:\$PWD|\$\{PWD\}|\$\(pwd\)|`pwd`)/")
-_SEARCH = re.compile(r"PYTHONPATH\+?=")
+_SEARCH = re.compile(r"(PYTHON)?PATH\+?=")
 _INCLUDES = frozenset({"-I", "-iquote", "-isystem"})
 _FOLDER = re.compile(r"-(?:I|iquote|isystem)(.+)")
 _NOT_LITERAL = re.compile(r"[$`*?\[\]{}\x00]")
@@ -51,6 +51,7 @@ class Named:
     nothing but read their files. ``python`` is the code that follows ``python -c`` or stands in a
     here-document, each with the folder in which it is started. ``fitting`` are names of code with
     holes (see `core.holes`), ``computed`` what is said of code of whose name nothing is known.
+    ``called`` are programs that the shell looks for, ``path`` folders in which they have it look.
     """
 
     scripts: tuple[str, ...] = ()
@@ -63,6 +64,8 @@ class Named:
     python: tuple[tuple[str, str], ...] = ()
     fitting: tuple[str, ...] = ()
     computed: tuple[str, ...] = ()
+    called: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()
 
 
 def named_by(commands: Iterable[str], directory: str) -> Named:
@@ -81,14 +84,16 @@ def named_by(commands: Iterable[str], directory: str) -> Named:
         python=tuple(found.python),
         fitting=tuple(found.fitting),
         computed=tuple(found.computed),
+        called=tuple(found.called),
+        path=tuple(found.path),
     )
 
 
 def search_path(text: str, directory: str | None) -> list[str]:
-    """Return the folders of the repository in the value of ``PYTHONPATH``."""
+    """Return the folders of the repository in the value of ``PYTHONPATH`` or ``PATH``."""
     here = (_HERE.sub("./", f"{piece}/") for piece in text.split(":"))
-    pieces = (_repository_path(piece, directory) for piece in here)
-    return [piece for piece in pieces if piece]
+    pieces = (_moved((piece,), directory) for piece in here)
+    return [piece for piece in pieces if piece is not None]
 
 
 def python_in(text: str) -> list[str]:
@@ -121,6 +126,8 @@ class _Reading:
     python: dict[tuple[str, str], None] = field(default_factory=dict)
     fitting: dict[str, None] = field(default_factory=dict)
     computed: dict[str, None] = field(default_factory=dict)
+    called: dict[str, None] = field(default_factory=dict)
+    path: dict[str, None] = field(default_factory=dict)
 
     def command(self, text: str) -> None:
         """Read one command line, which starts in the step's directory."""
@@ -155,6 +162,7 @@ class _Reading:
             _add(self.patterns, part.patterns, here, _NOT_KNOWN)
             _add(self.given, part.words[1:], here)
         _add(self.scripts, test_files_of(part.words), here)
+        self.called.update(dict.fromkeys(called_by(part.words)))
         program = program_of(part.words)
         if program is not None:
             self._program(program, here, text)
@@ -168,8 +176,9 @@ class _Reading:
             _add(self.search, (word,), here)
         elif folder := _FOLDER.match(word):
             _add(self.search, (folder[1],), here)
-        elif _SEARCH.match(word):
-            self.search.update(dict.fromkeys(search_path(word.partition("=")[2], here)))
+        elif told := _SEARCH.match(word):
+            found = self.search if told[1] else self.path
+            found.update(dict.fromkeys(search_path(word.partition("=")[2], here)))
 
     def _program(self, program: Program, here: str | None, text: str) -> None:
         if program.kind in ("module", "python", "stdin") and here and here != self.directory:

@@ -108,6 +108,12 @@ def program_of(words: Sequence[str]) -> Program | None:
     return Program("file", word) if "/" in word else None
 
 
+def called_by(words: Sequence[str]) -> Sequence[str]:
+    """Return the name by which a simple command has the shell look for a program, if it has one."""
+    index = _own_name(words)
+    return [one for one in words[index : index + 1] if one and "/" not in one]
+
+
 def starts(words: Sequence[str], program: str) -> bool:
     """Tell whether a simple command starts a program, by its name or as a module of Python's."""
     index = _own_name(words)
@@ -117,6 +123,8 @@ def starts(words: Sequence[str], program: str) -> bool:
 
 def test_files_of(words: Sequence[str]) -> list[str]:
     """Return the files that a simple command hands to pytest; with a test's name or without."""
+    if not any("pytest" in word for word in words):
+        return []
     index = _own_name(words)
     rest = list(words[index + 1 :])
     if program_of(words) == Program("module", "pytest"):

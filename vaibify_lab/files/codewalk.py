@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vaibify_lab.core.code_names import COMPILED, looks_like_code
+from vaibify_lab.core.commands import Named
 from vaibify_lab.core.holes import HOLE
 from vaibify_lab.files.modules import CUSTOMARY, is_standard
 from vaibify_lab.files.parsed import Import, Parsed, Sourced
@@ -39,6 +40,8 @@ class Walk:
         self._directory = directory
         self._queued: set[str] = set()
         self._search: dict[str, None] = {}
+        self._path: dict[str, None] = {}
+        self._called: dict[str, None] = {}
         self._pending: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
         self._inline: dict[str, Parsed] = {}
         self._origin: dict[str, str] = {}
@@ -47,26 +50,32 @@ class Walk:
         self.problems: set[str] = set()
         self.computed: set[tuple[str, int, str]] = set()
 
-    def run(
-        self,
-        scripts: Iterable[str],
-        modules: Iterable[str],
-        search: Iterable[str] = (),
-        python: Iterable[tuple[str, str]] = (),
-    ) -> None:
-        """Follow everything; what scripts run in their turn is added on the way.
-
-        ``search`` are folders in which all of it has a program look (see `Named`).
-        """
-        self._look_in(search)
+    def run(self, scripts: Iterable[str], named: Named) -> None:
+        """Follow scripts and what commands name, and what these run in their turn."""
         for path in scripts:
             self._queue(path)
-        for module in modules:
-            self._queue_module(module, "")
-        for code, folder in python:
-            self._queue_code(code, folder, "")
-        while self._pending:
+        self._start(named, "")
+        while self._pending or self._queue_called():
             self._follow(*self._pending.pop())
+
+    def _start(self, named: Named, origin: str) -> None:
+        """Queue what commands start otherwise than by a file's path, and look where they say."""
+        self._look_in(named.search)
+        self._path.update(dict.fromkeys(named.path))
+        self._called.update(dict.fromkeys(named.called))
+        for module in named.modules:
+            self._queue_module(module, origin)
+        for code, folder in named.python:
+            self._queue_code(code, folder, origin)
+
+    def _queue_called(self) -> bool:
+        """Queue the programs that are called and lie where a shell was told to look for them."""
+        for folder in self._path:
+            held = self._finder.listing(folder)
+            for name in self._called:
+                for file in held.file(name):
+                    self._queue(join(folder, file))
+        return bool(self._pending)
 
     def _look_in(self, folders: Iterable[str]) -> None:
         """Look for code in these folders too; Python runs two modules there unasked."""
@@ -195,20 +204,18 @@ class Walk:
         included = path.lower().endswith((*COMPILED, ".pl", ".pm"))
         headers = (*self._search, *_HEADERS) if included else ()
         searched = dict.fromkeys(self._folders(parsed.search, path))
+        self._path.update(dict.fromkeys(self._folders(parsed.path, path)))
+        self._called.update(dict.fromkeys(parsed.called))
         for one in parsed.sourced:
             more = searched if HOLE in one.path else headers  # part of a module's name
             self._source(one, path, (*bases, *more))
         for base in bases if parsed.commands else ():
             named = self._moment.named(parsed.commands, base)
-            self._look_in(named.search)
+            self._start(named, path)
             mentioned = filter(looks_like_code, named.mentioned)
             for script in (*named.scripts, *mentioned, *named.fitting):
                 for file in self._at(script, folder=False):
                     self._queue(file)
-            for module in named.modules:
-                self._queue_module(module, path)
-            for code, folder in named.python:
-                self._queue_code(code, folder, path)
 
     def _source(self, one: Sourced, path: str, bases: Iterable[str]) -> None:
         if one.path.startswith(("/", "~")):

@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
-from vaibify_lab.core.commands import named_by
+from vaibify_lab.core.commands import Named, named_by
 from vaibify_lab.core.errors import InvalidFile, MissingFile, UnsafePath
 from vaibify_lab.files.answers import Answers
 from vaibify_lab.files.codefile import parse_code
@@ -37,8 +37,8 @@ from vaibify_lab.files.trust import ChangeTimes, is_settled, stamps_in
 
 PARSE_LIMIT = 4 * 2**20
 _COMMANDS_KEPT = 2**16  # fewer than a workflow has steps would be as good as none
-_Python = tuple[tuple[str, str], ...]
-_Asked = tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...], _Python]
+_NOTHING = Named()
+_Asked = tuple[tuple[str, ...], str, Named]
 _Told = tuple[
     tuple[tuple[str, Parsed], ...], tuple[tuple[str, Listing], ...], tuple[tuple[str, bool], ...]
 ]
@@ -105,7 +105,7 @@ class CodeScanner:
     def scan(self, scripts: Sequence[str], directory: str, modules: Sequence[str] = ()) -> CodeScan:
         """Return what scripts reach; see `Moment.scan`."""
         with self.moment() as moment:
-            return moment.scan(scripts, directory, modules)
+            return moment.scan(scripts, directory, Named(modules=tuple(modules)))
 
     def unchanged(self, descent: Descent) -> dict[str, Parsed]:
         """Return what all files say that were parsed and are as they were, in one sweep."""
@@ -157,14 +157,7 @@ class Moment:
         """Look at all files that were parsed before, at once: for who will ask for most of them."""
         self._unchanged = self._scanner.unchanged(self._descent)
 
-    def scan(
-        self,
-        scripts: Sequence[str],
-        directory: str,
-        modules: Sequence[str] = (),
-        search: Sequence[str] = (),
-        python: Sequence[tuple[str, str]] = (),
-    ) -> CodeScan:
+    def scan(self, scripts: Sequence[str], directory: str, named: Named = _NOTHING) -> CodeScan:
         """Return what scripts reach; as before, where the tree answers as it did then.
 
         Parameters
@@ -173,14 +166,11 @@ class Moment:
             Repository paths; what is not Python, a notebook, shell, R or Julia counts itself only.
         directory : str
             The working directory, a repository path.
-        modules : sequence of str
-            What follows ``python -m``.
-        search : sequence of str
-            Folders in which a program is told to look for code, as repository paths.
-        python : sequence of (code, folder)
-            Python that stands in the commands themselves, and where it is started.
+        named : Named
+            What the commands start beside these: modules, Python that stands in the commands, and
+            programs; and the folders in which they have code and programs looked for.
         """
-        asked = (tuple(scripts), directory, tuple(modules), tuple(search), tuple(python))
+        asked = (tuple(scripts), directory, named)
         all_kept = self._scanner.kept
         kept = all_kept.get(asked)
         if kept is None or not self._holds(kept):
@@ -196,17 +186,10 @@ class Moment:
             and self.finder.is_folder.the_same(kept.folders)
         )
 
-    def _walked(
-        self,
-        scripts: tuple[str, ...],
-        directory: str,
-        modules: tuple[str, ...],
-        search: tuple[str, ...],
-        python: _Python,
-    ) -> _Kept:
+    def _walked(self, scripts: tuple[str, ...], directory: str, named: Named) -> _Kept:
         self._told()  # what was asked before belongs to no scan
         walk = Walk(self, directory.removesuffix("/"))
-        walk.run(scripts, modules, search, python)
+        walk.run(scripts, named)
         missing = sorted((module, path, line) for (module, path), line in walk.missing.items())
         said = (f"{_place(path, line)} {text}" for path, line, text in sorted(walk.computed))
         problems = tuple(sorted(walk.problems))

@@ -58,6 +58,10 @@ class Parsed:
         Why this may not be all, in words.
     computed : tuple of (line, words)
         Where code is run of which not even a part of the name is known, and what is done there.
+    path : tuple of str
+        Constant folders in which whatever it starts looks for programs (``PATH``).
+    called : tuple of str
+        Names of programs that it may start and that are looked for so.
     """
 
     imports: tuple[Import, ...] = ()
@@ -70,6 +74,8 @@ class Parsed:
     search_below: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     computed: tuple[tuple[int, str], ...] = ()
+    path: tuple[str, ...] = ()
+    called: tuple[str, ...] = ()
 
     def joined(self, other: Parsed) -> Parsed:
         """Return both together; of two problems the first is told."""
@@ -84,4 +90,6 @@ class Parsed:
             self.search_below + other.search_below,
             self.writes + other.writes,
             self.computed + other.computed,
+            self.path + other.path,
+            self.called + other.called,
         )

@@ -37,7 +37,12 @@ _GIVEN = re.compile(
     r"""(?:^[ ]*(?:export[ ]+)?([A-Za-z_]\w*)[ \t]*[:?]?=[ \t]*|(?:^|[\s;&|(])([A-Za-z_]\w*)=)"""
     r"""["']?([^\s"';&|()]*)"""
 )
-_SEARCH = "PYTHONPATH"
+_SEARCHED = ("PYTHONPATH", "PATH")
+_CALLED = re.compile(
+    r"(?:^|[;&|(){}`!])[ \t]*"
+    r"(?:(?:then|do|else|elif|if|while|until|time|exec|command|nohup|nice|env|xargs"
+    r"|\w+=\S{0,300})[ \t]+)*([A-Za-z_][\w.+-]*)"
+)
 _LONGEST_VALUE = 1000  # a name that holds itself twice grows with every line
 _QUOTED_FOLDER = re.compile(r'"([^"\s$`]*)"/')
 _OF_NAME = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
@@ -68,6 +73,7 @@ def parse_shell(data: bytes) -> Parsed:
     folders: list[str] = []
     sourced: list[Sourced] = []
     computed: list[tuple[int, str]] = []
+    called: dict[str, None] = {}
     given: dict[str, str] = {}
     whole = data.decode("utf-8", "surrogateescape").replace("\0", "")
     for number, line in _known_lines(whole, given):
@@ -77,19 +83,27 @@ def parse_shell(data: bytes) -> Parsed:
         if _MAY_COMPUTE.search(plain):
             computed += [(number, said) for said in named_by([plain], "").computed]
         folders += _CD.findall(plain)
+        called |= dict.fromkeys(_CALLED.findall(plain))
         sourced += _sourced(line, number)
-    search = [one.removeprefix("@/") for one in given.get(_SEARCH, "").split(":")]
+    search, path = (_folders(given.get(name, "")) for name in _SEARCHED)
     found = Parsed(
         commands=tuple(commands),
         folders=tuple(folders),
         sourced=tuple(sourced),
-        search_below=tuple(filter(None, search)),
+        search_below=search,
         computed=tuple(computed),
+        path=path,
+        called=tuple(called),
     )
     if not _may_hold_python(whole):
         return found
     beside = replace(found, search=(*folders, *found.search_below))
     return beside.joined(_python_inside(whole))
+
+
+def _folders(value: str) -> tuple[str, ...]:
+    """Return the folders of a search path, from wherever it starts."""
+    return tuple(filter(None, (one.removeprefix("@/") for one in value.split(":"))))
 
 
 def _may_hold_python(text: str) -> bool:
@@ -121,7 +135,7 @@ def _known(line: str, given: dict[str, str]) -> str:
     """Return a line with what is known of its names; add what it gives names itself."""
     for *names, value in _GIVEN.findall(_with_values(line, given)):
         name = "".join(names)
-        if name == _SEARCH:  # whatever it was at any time
+        if name in _SEARCHED:  # whatever it was at any time
             pieces = dict.fromkeys((*given.get(name, "").split(":"), *value.split(":")))
             value = ":".join(filter(None, pieces))
         given[name] = value if len(value) <= _LONGEST_VALUE else HOLE

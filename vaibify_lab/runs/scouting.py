@@ -45,8 +45,7 @@ class Scouting:
         declared = self._declared(step)
         found = self._scripts(named, declared)
         scripts = tuple(dict.fromkeys((*found, *filter(None, [step.notebook]))))
-        search = (*named.search, *_search_of(step))
-        scan = self._moment.scan(scripts, step.directory, named.modules, search, named.python)
+        scan = self._moment.scan(scripts, step.directory, _in_environment(named, step))
         kept = self._own.get(step.slug)
         if kept is None or kept[0] is not step or kept[1] is not scan:
             files = _not_made(scan.files, step)
@@ -143,11 +142,10 @@ class Scouting:
     def _reached_by_tests(self, step: Step, found: tuple[str, ...]) -> tuple[str, ...]:
         """Return the repository's code that test files, and what test commands run, reach."""
         commands = [command for suite in step.suites for command in suite.commands]
-        named = self._moment.named(tuple(commands), step.directory)
-        if not (found or named.modules or named.python):
+        named = _in_environment(self._moment.named(tuple(commands), step.directory), step)
+        if not (found or named.modules or named.python or named.path):
             return ()
-        search = (*named.search, *_search_of(step))
-        return self._moment.scan(found, step.directory, named.modules, search, named.python).files
+        return self._moment.scan(found, step.directory, named).files
 
     def _named_files(self, commands: Iterable[str], step: Step) -> Iterator[str]:
         """Yield the files that test commands surely read, such as one to compare with."""
@@ -196,9 +194,13 @@ class Scouting:
         return self._settings[asked]
 
 
-def _search_of(step: Step) -> list[str]:
-    """Return the folders of the repository that the step's own ``PYTHONPATH`` names."""
-    return search_path(step.environment.get("PYTHONPATH", ""), step.directory)
+def _in_environment(named: Named, step: Step) -> Named:
+    """Return what commands name, and where the step's own environment has it looked for."""
+    given = (step.environment.get(name, "") for name in ("PYTHONPATH", "PATH"))
+    search, path = (search_path(text, step.directory) for text in given)
+    if not (search or path):
+        return named
+    return dataclasses.replace(named, search=(*named.search, *search), path=(*named.path, *path))
 
 
 def _not_made(files: tuple[str, ...], step: Step) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ def test_many_holes_take_no_time():
     started = time.process_time()
     assert not fits("@a" * 100 + "@b", "a" * 255)
     assert fits("@a" * 100 + "@", "a" * 255)
-    assert time.process_time() - started < 0.1
+    assert time.process_time() - started < 1
 
 
 @pytest.mark.parametrize(

@@ -619,6 +619,25 @@ IN_LIB = {"lib/deep.py", "lib/deeper.py"}
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "D = {'a': 's/a.py', 'b': 's/b.py'}\nrunpy.run_path(D[x])",
+        "D = {}\nD['a'] = 's/a.py'\nD['b'] = 's/b.py'\nrunpy.run_path(D.get(x))",
+        "D = {'a': 's.a', 'b': 's.b'}\nimportlib.import_module(D[sys.argv[1]])",
+        "D = {'a': 's.a', 'b': 's.b'}\nfor k, n in D.items(): import_module(n)",
+        "for n, p in [('x', 's/a.py'), ('y', 's/b.py')]: runpy.run_path(p)",
+        "D = ['s/a.py', 's/b.py']\nsubprocess.run([sys.executable, D[int(x)]])",
+        "D = {'a': 's/a.py', 'b': 's/b.py'}\nfor p in D.values(): subprocess.run(['python', p])",
+        "for m in {'s.a': 1, 's.b': 2}: importlib.import_module(m)",
+    ],
+)
+def test_all_that_a_dictionary_holds_may_be_what_is_looked_up_in_it(tree: Tree, text: str) -> None:
+    put(tree, **{"f.py": text, "s/a.py": "", "s/b.py": "", "s/c.py": ""})
+    found = reachable_code(tree, ["f.py"], "")
+    assert (found.files, found.computed) == (("f.py", "s/a.py", "s/b.py"), ())
+
+
+@pytest.mark.parametrize(
     ("text", "more"),
     [
         ("import sys, os.path as p\n"
@@ -847,6 +866,16 @@ RUNS, IMPORTS = "runs a file whose name it works out", "imports a module whose n
         ("f.sh", "python -m $(choose)\n. $x", [f"1 {RUNS.replace('file', 'module')}", f"2 {RUNS}"]),
         ("f.sh", 'python "$@"; python $1 x; bash ${2}; . $VENV/bin/activate; eval "$(a)"', []),
         ("f.R", "f <- readline()\nsource(f)", ["2 sources a file whose name it works out"]),
+        ("f.py", "D = {'a': 's/a.py', **load()}\nfrom runpy import *\nrun_path(D[x])",
+         [f"3 {RUNS}"]),
+        ("f.py", "D = {}\nD = load()\nD['a'] = 's/a.py'\nrun_path(D[x])", [f"4 {RUNS}"]),
+        ("f.py", "import runpy\nD = {'a': 's/a.py'}\nD[n] = load()\nrunpy.run_path(D[x])",
+         [f"4 {RUNS}"]),
+        ("f.py", "import runpy\nD = {'a': 's/a.py'}\nD.update(load())\nrunpy.run_path(D[x])",
+         [f"4 {RUNS}"]),
+        ("f.py", "import runpy\nfor n, p in pairs(): runpy.run_path(p)", [f"2 {RUNS}"]),
+        ("f.py", "import runpy\nD = {'a': 's/a.py'}\nrunpy.run_path(D.get(x, load()))",
+         [f"3 {RUNS}"]),
     ],
 )  # fmt: skip
 def test_code_of_whose_name_nothing_is_known_is_told(

@@ -21,6 +21,7 @@ from vaibify_lab.core.code_names import RULES, looks_like_code
 from vaibify_lab.core.commands import simple_commands
 from vaibify_lab.core.holes import HOLE, with_holes, without_unknown_folders
 from vaibify_lab.core.interpreters import program_of
+from vaibify_lab.files.pynames import ANYTHING, names_in
 from vaibify_lab.files.syntax import last_name
 
 _DEEPEST = 30  # of a path's expression, and of names that stand for names
@@ -37,35 +38,10 @@ _STARTS = frozenset(
     | {"getstatusoutput", "create_subprocess_exec", "create_subprocess_shell", "execvp"}
 )
 _OWN, OWN_MODULE = "__file__", "__name__"
-_ANYTHING = ast.Constant(None)
 _READS_AS_COMMAND = re.compile(
     r"\s*(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:\w+=\S+\s+)*"
     r"(?:python[0-9.]*|pypy3?|bash|sh|Rscript|julia|perl)\s"
 )
-
-
-def _names_in(tree: ast.AST) -> dict[str, list[ast.expr]]:
-    """Return what each name is given in assignments, in loops and as an argument, anywhere."""
-    found: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                names = [target.id for target in targets if isinstance(target, ast.Name)]
-            case (
-                ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
-                | ast.For(target=ast.Name(id=name), iter=value)
-                | ast.comprehension(target=ast.Name(id=name), iter=value)
-            ):
-                names = [name]
-            case ast.arg(arg=name):
-                names, value = [name], _ANYTHING
-            case _:
-                continue
-        if isinstance(node, ast.For | ast.comprehension) and isinstance(value, ast.Constant):
-            value = _ANYTHING  # each of a text's letters
-        for name in names:
-            found.setdefault(name, []).append(value)
-    return found
 
 
 class Paths:
@@ -96,7 +72,7 @@ class Paths:
     def values_of(self, name: str) -> list[ast.expr]:
         """Return what a name is given anywhere in the file, a few at most."""
         if self._given is None:
-            self._given = _names_in(self._tree)
+            self._given = names_in(self._tree)
         return self._given.get(name, [])[: _MOST + 1]
 
     def partly(self, node: ast.expr) -> str:
@@ -163,8 +139,22 @@ class Paths:
                 value=ast.Attribute(value=of, attr="parents"), slice=ast.Constant(value=int(up))
             ):
                 yield from (_above(one, 1 + min(abs(up), _DEEPEST)) for one in self.of(of))
+            case ast.Subscript(value=of, slice=index) if not isinstance(index, ast.Slice):
+                yield from self._any_of(self._held_by(of, _NAMES))
+            case ast.Call(func=ast.Attribute(value=of, attr="get" | "values" | "pop"), args=given):
+                yield from self._any_of([*self._held_by(of, _NAMES), *given[1:]])
             case ast.Call():
                 yield from self._of_call(node, last_name(node.func))
+
+    def _held_by(self, node: ast.expr, names: int) -> list[ast.expr]:
+        """Return the values that a dictionary, or a list, holds as it is written."""
+        match node:
+            case ast.Dict(values=values) | ast.List(elts=values) | ast.Tuple(elts=values):
+                return values[: _MOST + 1]
+            case ast.Name(id=name) if names:
+                given = (self._held_by(one, names - 1) for one in self.values_of(name))
+                return [one for held in given for one in held][: _MOST + 1]
+        return [ANYTHING]
 
     def _any_of(self, values: Sequence[ast.expr]) -> Iterator[str]:
         """Yield what any of them may stand for, and a hole where of some nothing is known."""

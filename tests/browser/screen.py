@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Error as BrowserError
 
 from tests.browser.server import Lab
 
@@ -47,6 +48,22 @@ def open_panel(page: Page) -> Locator:
     panel = page.locator("#vaibify-panel")
     expect(panel).to_be_visible()
     return panel
+
+
+def choose(page: Page, *names: str) -> None:
+    """Choose an entry of the menu bar, through the menus that lead to it.
+
+    What is loaded last may take the focus, which closes a menu: then it is opened again.
+    """
+    for _ in range(6):
+        try:
+            for name in names:
+                labels = page.locator(".lm-MenuBar-itemLabel, .lm-Menu-itemLabel")
+                labels.filter(has_text=re.compile(f"^{name}$")).click(timeout=8_000)
+            return
+        except BrowserError:
+            page.keyboard.press("Escape")
+    raise AssertionError(f"the menus do not lead to {names[-1]}")
 
 
 def has_state(panel: Locator, step: str, state: str) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser import server
 from tests.browser.projects import gated
-from tests.browser.screen import fresh_page, has_state
+from tests.browser.screen import choose, fresh_page, has_state
 
 EXPOSE = "--JupyterNotebookApp.expose_app_in_browser=True"
 OPEN = "vaibify:open"  # the panel's plugin is there
@@ -49,9 +49,7 @@ def opened(page: Page, lab: server.Lab, path: str) -> Locator:
     page.wait_for_function("window.jupyterapp !== undefined", timeout=120_000)
     page.evaluate("jupyterapp.restored")
     page.wait_for_function(f"jupyterapp.commands.hasCommand('{OPEN}')")
-    page.get_by_role("menuitem", name="View", exact=True).click()
-    page.get_by_text("Left Sidebar").click()
-    page.get_by_role("menuitem", name="Show Vaibify").click()
+    choose(page, "View", "Left Sidebar", "Show Vaibify")
     panel = page.locator("#vaibify-panel")
     expect(panel).to_be_visible()
     return panel

@@ -621,6 +621,33 @@ IN_LIB = {"lib/deep.py", "lib/deeper.py"}
 @pytest.mark.parametrize(
     "text",
     [
+        "os.environ['PATH'] = 'bin:' + os.environ['PATH']",
+        "os.environ['PATH'] = f\"{Path(__file__).parent}/bin:{os.environ['PATH']}\"",
+        "env = {**os.environ, 'PATH': os.pathsep.join([str(HERE / 'bin'), os.environ['PATH']])}",
+        "env = dict(os.environ, PATH='bin' + os.pathsep + os.environ['PATH'])",
+        "os.environ['PATH'] += ':bin'",
+        "os.putenv('PATH', 'bin')",
+        "env.update(PATH='bin:/usr/bin')",
+        "os.environ['PATH'] = f'{ROOT}/bin:/usr/bin'",
+    ],
+)
+def test_a_search_path_that_python_sets_leads_to_programs(tree: Tree, text: str) -> None:
+    before = "import os, subprocess\nfrom pathlib import Path\nHERE = Path(__file__).parent\n"
+    started = f"{before}{text}\nsubprocess.run(['tool', 'x'], env=env)\n"
+    put(tree, **{"run.py": started, "bin/tool": "#!/bin/sh\nhelper\n", "bin/helper": ""})
+    put(tree, **{"bin/unused": ""})
+    assert reachable_code(tree, ["run.py"], "").files == ("bin/helper", "bin/tool", "run.py")
+
+
+def test_a_search_path_of_modules_that_python_sets_for_what_it_starts(tree: Tree) -> None:
+    text = "env = dict(os.environ, PYTHONPATH='deps')\nsubprocess.run(['python', 'a.py'], env=env)"
+    put(tree, **{"run.py": text, "a.py": "import far", "deps/far.py": "", "deps/near.py": ""})
+    assert reachable_code(tree, ["run.py"], "").files == ("a.py", "deps/far.py", "run.py")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "D = {'a': 's/a.py', 'b': 's/b.py'}\nrunpy.run_path(D[x])",
         "D = {}\nD['a'] = 's/a.py'\nD['b'] = 's/b.py'\nrunpy.run_path(D.get(x))",
         "D = {'a': 's.a', 'b': 's.b'}\nimportlib.import_module(D[sys.argv[1]])",

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from vaibify_lab.core.commands import named_by
 from vaibify_lab.core.holes import HOLE
 from vaibify_lab.files.parsed import Import, Parsed, Sourced
+from vaibify_lab.files.pyenviron import search_paths
 from vaibify_lab.files.pyliterals import (
     OWN_MODULE,
     Paths,
@@ -76,6 +78,8 @@ def _read(tree: ast.Module, offset: int) -> Parsed:
         commands=tuple(reading.commands),
         computed=tuple(reading.computed),
         folders=tuple(reading.folders),
+        search_below=tuple(reading.below["PYTHONPATH"]),
+        path=tuple(reading.below["PATH"]),
     )
 
 
@@ -93,6 +97,7 @@ class _Reading:
     computed: dict[tuple[int, str], None] = field(default_factory=dict)
     within: set[int] = field(default_factory=set)
     folders: list[str] = field(default_factory=list)
+    below: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def node(self, node: ast.AST, optional: bool) -> None:
         """Read one node; not what lies below it."""
@@ -109,6 +114,8 @@ class _Reading:
         elif isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
             self.exported += _dunder_all(node)
             self.search += _new_path(node, self.paths)
+        for name, folder in search_paths(node, self.paths):
+            self.below[name].append(folder)
         if isinstance(node, ast.Constant | ast.JoinedStr):
             self.commands += command_said(node, self.paths)
         if isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp | ast.Call):

@@ -196,10 +196,10 @@ class Scouting:
 
 def _in_environment(named: Named, step: Step) -> Named:
     """Return what commands name, and where the step's own environment has it looked for."""
+    if not step.environment:
+        return named
     given = (step.environment.get(name, "") for name in ("PYTHONPATH", "PATH"))
     search, path = (search_path(text, step.directory) for text in given)
-    if not (search or path):
-        return named
     return dataclasses.replace(named, search=(*named.search, *search), path=(*named.path, *path))
 
 

@@ -663,6 +663,80 @@ def test_programs_that_a_search_path_finds_are_code(tmp_path: Path, command: str
     assert made.states()["one"][0] == "stale"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        'python "$(pwd)/s/fit.py"',
+        "python $PWD/s/fit.py",
+        "D=s; python $D/fit.py",
+        "export D=s && python ${D}/fit.py",
+        "cd s && python $(pwd)/fit.py && mv w/o.txt ../w/",
+        "python `pwd`/s/fit.py",
+        "P=s/fit.py; python $P",
+        "python $(realpath s)/fit.py",
+        "n=$(python s/fit.py)",
+        'echo "$(python s/fit.py)"',
+        "F=fit; python s/$F.py",
+        'for one in s/fit.py; do python "$one"; done',
+        "python $(cat which.txt)",
+    ],
+)
+def test_a_script_whose_folder_a_shell_puts_in_is_code(tmp_path: Path, command: str) -> None:
+    makes = "import os\nos.makedirs('w', exist_ok=True)\nopen('w/o.txt', 'w').write('1')\n"
+    files = {"s/fit.py": makes, "which.txt": "s/fit.py"}
+    made = Made.new(tmp_path / "p", [step("One", command, out="w/o.txt")], files)
+    assert run_here(made).steps == {"one": "passed"}
+    if "which" in command:
+        (report,) = made.project().report().steps
+        assert "code-computed" in [note.code for note in report.notes]
+        return
+    assert list(record(made, "one").pins.code) == ["s/fit.py"]
+    made.write("s/fit.py", f"{makes}# other\n")
+    assert made.states()["one"][0] == "stale"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n=$(python s/one.py)\necho $n > w/o.txt\n",
+        'echo "$(python s/one.py)" > w/o.txt\n',
+        "n=`python s/one.py`\necho $n > w/o.txt\n",
+        "cat > w/o.txt <<END\n$(python s/one.py)\nEND\n",
+        'echo "$(echo $(python s/one.py))" > w/o.txt\n',
+        "if ! n=$(python s/one.py); then exit 1; fi\necho $n > w/o.txt\n",
+        "D=s\nn=$(python $D/one.py)\necho $n > w/o.txt\n",
+        "export PATH=s:$PATH\nn=$(tool)\necho $n > w/o.txt\n",
+        'export PATH="${PWD}/s${PATH:+:${PATH}}"\ntool > w/o.txt\n',
+        "PATH=$(realpath s):$PATH\ntool > w/o.txt\n",
+    ],
+)
+def test_what_a_script_runs_for_its_output_is_code(tmp_path: Path, text: str) -> None:
+    tool = "#!/usr/bin/env python3\nprint(1)\n"
+    files = {"s/one.py": "print(1)\n", "s/tool": tool, "a.sh": text}
+    made = Made.new(tmp_path / "p", [step("One", "bash a.sh", out="w/o.txt")], files)
+    (made.root / "s/tool").chmod(0o755)
+    assert run_here(made).steps == {"one": "passed"}
+    assert made.read("w/o.txt") == "1\n"
+    (code,) = set(record(made, "one").pins.code) - {"a.sh"}
+    made.write(code, f"{made.read(code)}# other\n")
+    assert made.states()["one"][0] == "stale"
+
+
+def test_what_is_declared_takes_nothing_from_what_commands_read_as_code(tmp_path: Path) -> None:
+    files = {
+        "Makefile": "include conf.mk\nall:\n\techo 1 > w/o.txt\n",
+        "conf.mk": "",
+        "extra/a.py": "",
+        "p.awk": "BEGIN {}\n",
+        "c.sh": "",
+    }
+    commands = ["make -s all", "awk -f p.awk", "bash < c.sh"]
+    steps = [step("One", *commands, out="w/o.txt", saScripts=["extra/"])]
+    made = Made.new(tmp_path / "p", steps, files)
+    assert run_here(made).steps == {"one": "passed"}
+    assert set(record(made, "one").pins.code) == set(files)
+
+
 def test_a_search_path_of_the_steps_own_environment(tmp_path: Path) -> None:
     path = {"dictEnvironment": {"PATH": "bin:/usr/local/bin:/usr/bin:/bin"}}
     files = {"bin/tool": "#!/bin/sh\necho 1 > w/o.txt\n"}

@@ -206,6 +206,10 @@ def test_a_declared_folder_of_scripts_is_looked_into(root: Path) -> None:
     assert said("lib/") == [("script-unusable", "lib/link.sh")]
     (root / "lib/link.sh").unlink()
     assert said("lib/", "lib/in/") == []
+    found = look(root, [fit(saScripts=["bare/"])])
+    assert [str(one) for one in found] == [
+        "step 'fit': folder 'bare/' in saScripts holds no code; correct saScripts, or leave it out"
+    ]
     assert said("gone/", "file/") == [("script-missing", "gone/"), ("script-unusable", "file/")]
     made = fit(sName="Gen", saDataCommands=["cp lib/a.py gen/a.py"], saDataFiles=["gen/a.py"])
     (root / "gen").mkdir()

@@ -19,6 +19,10 @@ _CODE = (
     *COMPILED,
     *(".mk", ".smk", ".cmake"),
 )
+_ABOUT = frozenset(
+    {"README", "LICENSE", "LICENCE", "COPYING", "AUTHORS", "NOTICE", "CHANGELOG", "CHANGES"}
+    | {"CITATION", "CONTRIBUTING", "TODO", "VERSION"}
+)
 # What programs read where no word names another: file names, each as it may be written.
 _UNASKED = {
     **dict.fromkeys(("make", "gmake"), ("GNUmakefile", "makefile", "Makefile")),
@@ -40,7 +44,8 @@ def looks_like_code(path: str) -> bool:
 def counts_in_folder(path: str) -> bool:
     """Tell whether a file in a folder of code is code: by its name, or for want of an ending."""
     name = posixpath.basename(path)
-    return looks_like_code(path) or (name != "" and "." not in name)
+    plain = name != "" and "." not in name and name.upper() not in _ABOUT
+    return plain or looks_like_code(path)
 
 
 def unasked(words: tuple[str, ...]) -> Iterator[str]:

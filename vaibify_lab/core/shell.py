@@ -10,7 +10,7 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _TOKEN = re.compile(
     r"""(?P<skip>[ \t\r]+|\\\n|\#[^\n]*)
@@ -38,27 +38,69 @@ class Simple:
 
 
 def parts(command: str) -> Iterator[Simple | str]:
-    """Yield the simple commands of a command line, and ``(`` and ``)`` where a subshell begins."""
-    words: list[str] = []
-    targets: list[str] = []
-    patterns: list[str] = []
-    redirected = False
+    """Yield the simple commands of a command line, and ``(`` and ``)`` where a subshell begins.
+
+    Those of a ``$(...)`` come before the command in which its output stands as ``$()``.
+    """
+    around: list[_Reading | None] = []  # for each open parenthesis, the command that goes on after
+    now, end, closed = _Reading(), -1, -1
     for token in _TOKEN.finditer(split_here_documents(command)[0]):
         kind, text = token.lastgroup, token[0]
-        if kind == "word":
-            (targets if redirected else words).append(unquoted(text))
-            patterns += [words[-1]] if not redirected and _is_pattern(text) else []
-            redirected = False
+        if kind == "word" and token.start() == closed:
+            now.goes_on(text)
+            closed = token.end() if text.endswith("$") else -1
+        elif kind == "word":
+            now.word(text)
         elif kind == "redirect":
-            redirected = True
+            now.redirected = True
+        elif kind == "stop" and text == "(" and token.start() == end and now.ends_in_dollar():
+            yield text
+            around.append(now)
+            now = _Reading()
         elif kind == "stop":
-            if words or targets:
-                yield Simple(tuple(words), tuple(targets), tuple(patterns))
-            words, targets, patterns, redirected = [], [], [], False
+            yield from now.simple()
+            now = _Reading()
+            if text[-1] == "(":
+                around.append(None)
             if text[-1] in "()":
                 yield text[-1]
-    if words or targets:
-        yield Simple(tuple(words), tuple(targets), tuple(patterns))
+            if text == ")" and around and (before := around.pop()) is not None:
+                now, closed = before, token.end()
+        end = token.end() if kind == "word" else -1
+    for left in (now, *filter(None, reversed(around))):
+        yield from left.simple()
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One simple command while it is read."""
+
+    words: list[str] = field(default_factory=list)
+    targets: list[str] = field(default_factory=list)
+    patterns: list[str] = field(default_factory=list)
+    redirected: bool = False
+    last: list[str] = field(default_factory=list)  # which of both was added to
+
+    def word(self, text: str) -> None:
+        self.last = self.targets if self.redirected else self.words
+        self.last.append(unquoted(text))
+        self.patterns += [self.last[-1]] if not self.redirected and _is_pattern(text) else []
+        self.redirected = False
+
+    def ends_in_dollar(self) -> bool:
+        """Tell whether ``(`` begins a substitution now; note it."""
+        if not (self.last and self.last[-1].endswith("$")):
+            return False
+        self.last[-1] += "()"
+        return True
+
+    def goes_on(self, text: str) -> None:
+        """Add to the last word what stands right behind a substitution."""
+        self.last[-1] += unquoted(text)
+
+    def simple(self) -> Iterator[Simple]:
+        if self.words or self.targets:
+            yield Simple(tuple(self.words), tuple(self.targets), tuple(self.patterns))
 
 
 def unquoted(word: str) -> str:

@@ -32,6 +32,7 @@ from vaibify_lab.files.modules import Finder, Folders, Listing
 from vaibify_lab.files.parsed import Parsed
 from vaibify_lab.files.paths import escaped, split
 from vaibify_lab.files.refusals import reading
+from vaibify_lab.files.shellsource import expanded_by
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.files.trust import ChangeTimes, is_settled, stamps_in
 
@@ -93,6 +94,7 @@ class CodeScanner:
         self._parsed: dict[str, tuple[Stamp | None, str, Parsed]] = {}
         self._lock = threading.Lock()
         self.named = lru_cache(_COMMANDS_KEPT)(named_by)
+        self.expanded = lru_cache(_COMMANDS_KEPT)(expanded_by)
         self.kept: dict[_Asked, _Kept] = {}
 
     @contextmanager
@@ -147,6 +149,7 @@ class Moment:
 
     def __init__(self, scanner: CodeScanner, descent: Descent, folders: Folders) -> None:
         self.named = scanner.named
+        self.expanded = scanner.expanded
         self.finder = Finder(descent, folders, time.time_ns())
         self.parsed = Answers(self._parse)
         self._scanner = scanner

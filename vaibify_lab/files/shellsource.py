@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from vaibify_lab.core.code_names import looks_like_code
-from vaibify_lab.core.commands import named_by, python_in
+from vaibify_lab.core.commands import Named, named_by, python_in, search_path
 from vaibify_lab.core.holes import HOLE, is_unknown, with_holes, without_unknown_folders
 from vaibify_lab.core.interpreters import PYTHON_NAMES
 from vaibify_lab.files.parsed import Parsed, Sourced
@@ -20,6 +21,8 @@ _SUBSTITUTED = re.compile(r"\$\([^()]*\)|`[^`]*`|\$\{[A-Za-z_!#][^{}]*\}|\$[A-Za
 _PYTHON_NAME = re.compile(
     rf"""["']?\$(?:{PYTHON_NAMES}\b|\({PYTHON_NAMES}\)|\{{{PYTHON_NAMES}(?::[-=][^{{}}]*)?\}})["']?"""
 )
+_OUTPUT = re.compile(r"\$\([^()]*\)|`[^`]*`")  # without what is one more level down
+_REAL = re.compile(r"\$\((?:realpath|readlink\s+-f)\s+([^\s()]+)\)")
 _LOOP = re.compile(r"\bfor\s+(\w+)\s+in\s+([^;\n]*)")
 # What a script or a rule is given: whoever starts it names that.
 _WORD_OF_RULE = re.compile(r"\$\((?:firstword|lastword|word)\s[^()]*\)")
@@ -76,7 +79,7 @@ def parse_shell(data: bytes) -> Parsed:
     called: dict[str, None] = {}
     given: dict[str, str] = {}
     whole = data.decode("utf-8", "surrogateescape").replace("\0", "")
-    for number, line in _known_lines(whole, given):
+    for number, line in _all_lines(whole, given):
         plain = without_unknown_folders(line)
         if _MAY_NAME_CODE.search(plain):
             commands.append(plain)
@@ -103,7 +106,34 @@ def parse_shell(data: bytes) -> Parsed:
 
 def _folders(value: str) -> tuple[str, ...]:
     """Return the folders of a search path, from wherever it starts."""
-    return tuple(filter(None, (one.removeprefix("@/") for one in value.split(":"))))
+    pieces = (one.removeprefix("@/").rstrip(HOLE) for one in value.split(":"))
+    return tuple(filter(None, pieces))
+
+
+def expanded_by(commands: tuple[str, ...], directory: str) -> Named:
+    """Return what commands name once the names in them that are known stand for their values.
+
+    As it is in a shell script: folders of which nothing is known are left out, so that a path may
+    begin at the working directory or at the root; whether it is there is for the asker to see.
+    """
+    text = "\n".join(one for one in commands if "$" in one or "`" in one)
+    if not text:
+        return Named()
+    said = parse_shell(text.encode())
+    here, root = (named_by(said.commands, base) for base in (directory, ""))
+    both = Named(
+        *(
+            tuple(dict.fromkeys((*one, *two)))
+            for one, two in zip(dataclasses.astuple(here), dataclasses.astuple(root), strict=True)
+        )
+    )
+    path = [one for folder in said.path for one in search_path(folder, directory)]
+    return replace(
+        both,
+        called=(*both.called, *said.called),
+        path=(*both.path, *path),
+        computed=(),
+    )
 
 
 def _may_hold_python(text: str) -> bool:
@@ -122,13 +152,34 @@ def _python_inside(text: str) -> Parsed:
     return found
 
 
-def _known_lines(text: str, given: dict[str, str]) -> Iterator[tuple[int, str]]:
-    """Yield lines, joined where they go on, with their numbers; comments are empty."""
+def _all_lines(text: str, given: dict[str, str]) -> Iterator[tuple[int, str]]:
+    """Yield lines as they are known, each after the commands whose output it puts in."""
+    for number, line, inside in _known_lines(text, given):
+        yield from ((number, one) for one in inside)
+        yield number, line
+
+
+def _known_lines(text: str, given: dict[str, str]) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield lines, joined where they go on: number, line, commands in it; comments are empty."""
     number = 1
     for joined in text.replace("\\\n", "\0").split("\n"):
         is_comment = joined.lstrip().startswith("#")
-        yield number, "" if is_comment else _known(joined.replace("\0", "  "), given)
+        line = "" if is_comment else joined.replace("\0", "  ")
+        whole = _known(line, given)
+        yield number, whole, _inside(line, given)
         number += 1 + joined.count("\0")
+
+
+def _inside(line: str, given: dict[str, str]) -> list[str]:
+    """Return the commands whose output a line puts in, innermost first, as they are known."""
+    found: list[str] = []
+    for _ in range(4):
+        found += [one[0][1:-1].removeprefix("(") for one in _OUTPUT.finditer(line)]
+        shorter = _OUTPUT.sub(HOLE, line)
+        if shorter == line:
+            break
+        line = shorter
+    return [_with_values(one, given) for one in found]
 
 
 def _known(line: str, given: dict[str, str]) -> str:
@@ -153,6 +204,7 @@ def _with_values(line: str, given: dict[str, str]) -> str:
 
 def _substituted(line: str) -> str:
     """Put ``@`` for what only a shell can know: ``"$(dirname "$0")/x.sh"`` becomes ``@/x.sh"``."""
+    line = _REAL.sub(r"\1", line)
     line = _ARGUMENT.sub(HOLE, _WILDCARD.sub(r"\1", _WORD_OF_RULE.sub("$1", line)))
     for _ in range(4):
         shorter = _SUBSTITUTED.sub(HOLE, line)

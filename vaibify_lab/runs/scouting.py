@@ -42,10 +42,11 @@ class Scouting:
     def code_of(self, step: Step) -> CodeScan:
         """Return what a step's commands reach, without what the step makes itself."""
         named = self._moment.named(step.commands, step.directory)
+        known = self._moment.expanded(step.commands, step.directory)
         declared = self._declared(step)
-        found = self._scripts(named, declared)
+        found = self._scripts(named, known, declared)
         scripts = tuple(dict.fromkeys((*found, *filter(None, [step.notebook]))))
-        scan = self._moment.scan(scripts, step.directory, _in_environment(named, step))
+        scan = self._moment.scan(scripts, step.directory, _started(named, known, step))
         kept = self._own.get(step.slug)
         if kept is None or kept[0] is not step or kept[1] is not scan:
             files = _not_made(scan.files, step)
@@ -90,19 +91,20 @@ class Scouting:
         files.update(dict.fromkeys(filter(self._moment.is_file, more)))
         return _not_made(tuple(sorted(files)), step)
 
-    def _scripts(self, named: Named, declared: tuple[str, ...] | None) -> tuple[str, ...]:
+    def _scripts(
+        self, named: Named, known: Named, declared: tuple[str, ...] | None
+    ) -> tuple[str, ...]:
         """Return the code files that commands name; those that must exist are kept when missing.
 
-        Declared ones stand in place of words that may be code, and of all that a name with holes
-        may be where one of them is that.
+        ``known`` is what they name where a shell has put in values. Declared ones stand in place of
+        all that a name with holes may be, where one of them is that.
         """
-        found = dict.fromkeys(named.scripts)
-        for path in named.mentioned if declared is None else ():
+        found = dict.fromkeys((*named.scripts, *(declared or ())))
+        for path in (*named.mentioned, *known.scripts, *known.mentioned):
             if path not in found and looks_like_code(path) and self._moment.is_file(path):
                 found[path] = None
-        found.update(dict.fromkeys(declared or ()))
         listed = frozenset(declared or ())
-        for path in named.fitting:
+        for path in (*named.fitting, *known.fitting):
             fitting = self._moment.finder.fitting(path)
             found.update(dict.fromkeys(fitting if listed.isdisjoint(fitting) else ()))
         return tuple(found)
@@ -114,12 +116,14 @@ class Scouting:
         return tuple(one for path in step.declared_scripts for one in self._code_at(path, step))
 
     def _code_at(self, path: str, step: Step) -> list[str]:
-        """Return a script, or of a folder the code in it; itself where there is none."""
+        """Return a script, or of a folder the code in it; itself where it is none."""
         folder = path.rstrip("/")
         if folder == path:
             return [path]
+        if not self._moment.finder.is_folder(folder):
+            return [folder]
         below = self._moment.finder.all_below(folder)
-        return [one for one in below if counts_in_folder(one) and one != step.notebook] or [folder]
+        return [one for one in below if counts_in_folder(one) and one != step.notebook]
 
     def _named_tests(self, commands: Iterable[str], directory: str) -> list[str]:
         found: list[str] = []
@@ -142,10 +146,16 @@ class Scouting:
     def _reached_by_tests(self, step: Step, found: tuple[str, ...]) -> tuple[str, ...]:
         """Return the repository's code that test files, and what test commands run, reach."""
         commands = [command for suite in step.suites for command in suite.commands]
-        named = _in_environment(self._moment.named(tuple(commands), step.directory), step)
-        if not (found or named.modules or named.python or named.path):
+        named, known = (
+            read(tuple(commands), step.directory)
+            for read in (self._moment.named, self._moment.expanded)
+        )
+        started = _started(named, known, step)
+        more = self._scripts(Named(), known, None)
+        scripts = tuple(dict.fromkeys((*found, *more)))
+        if not (scripts or started.modules or started.python or started.path):
             return ()
-        return self._moment.scan(found, step.directory, named).files
+        return self._moment.scan(scripts, step.directory, started).files
 
     def _named_files(self, commands: Iterable[str], step: Step) -> Iterator[str]:
         """Yield the files that test commands surely read, such as one to compare with."""
@@ -194,13 +204,20 @@ class Scouting:
         return self._settings[asked]
 
 
-def _in_environment(named: Named, step: Step) -> Named:
-    """Return what commands name, and where the step's own environment has it looked for."""
-    if not step.environment:
-        return named
+def _started(named: Named, known: Named, step: Step) -> Named:
+    """Return what commands start, and where they and the step's environment have it looked for."""
     given = (step.environment.get(name, "") for name in ("PYTHONPATH", "PATH"))
-    search, path = (search_path(text, step.directory) for text in given)
-    return dataclasses.replace(named, search=(*named.search, *search), path=(*named.path, *path))
+    search, path = (search_path(text, step.directory) if text else [] for text in given)
+    if not (search or path or known.called or known.path or known.search):
+        return named
+    return dataclasses.replace(
+        named,
+        search=(*named.search, *known.search, *search),
+        path=(*named.path, *known.path, *path),
+        called=(*named.called, *known.called),
+        modules=tuple(dict.fromkeys((*named.modules, *known.modules))),
+        python=tuple(dict.fromkeys((*named.python, *known.python))),
+    )
 
 
 def _not_made(files: tuple[str, ...], step: Step) -> tuple[str, ...]:

@@ -46,8 +46,10 @@ def _programs(inspection: Inspection, step: Step) -> Iterator[Finding]:
     path = inspection.engine.path
     if path is None or not inspection.engine.is_ready or "PATH" in step.environment:
         return
+    scan = inspection.code.get(step.slug)
+    own = {path.rpartition("/")[2] for path in (scan.files if scan else ())}
     for program in programs_of(step.commands):
-        if shutil.which(program, path=path) is None:
+        if program not in own and shutil.which(program, path=path) is None:
             text = f"the program {program!r} is not on the PATH of a step ({path})"
             yield Finding("warning", "program-missing", text, step.slug, None, "install it")
 

@@ -61,11 +61,14 @@ def _folder_of_code(inspection: Inspection, step: Step, path: str) -> Iterator[F
     """Yield that a folder in saScripts is none, or what of it is no code that can be pinned."""
     place = inspection.place(path)
     if place.kind == "folder":
-        for one in inspection.code[step.slug].files:
-            if one.startswith(path) and (at := inspection.place(one)).kind not in (
-                "file",
-                "missing",
-            ):
+        held = [one for one in inspection.code[step.slug].files if one.startswith(path)]
+        if not held:
+            text = f"folder {path!r} in saScripts holds no code"
+            action = "correct saScripts, or leave it out"
+            yield Finding("warning", "script-missing", text, step.slug, path, action)
+        for one in held:
+            at = inspection.place(one)
+            if at.kind not in ("file", "missing"):
                 text = f"saScripts names {path!r}, in which {one!r} {at.text or 'cannot be read'}"
                 yield Finding("error", "script-unusable", text, step.slug, one, _REGULAR)
     elif place.kind != "missing":

@@ -18,8 +18,9 @@ DEAD = "http://127.0.0.1:9/simple/"
 A, B, C = "a" * 64, "b" * 64, "c" * 64
 HEADER = f"# vaibify: python {HERE} {this_platform()}\n"
 UNCHECKED = (
-    "not checked without a container engine (pip would see it): that everything the listed "
-    "packages need is listed too, that a file of each fits the Python, that its bytes have its hash"
+    "not checked without a pinned image and a container engine (pip would see it): that everything "
+    "the listed packages need is listed too, that a file of each fits the Python, that its bytes "
+    "have its hash"
 )
 
 

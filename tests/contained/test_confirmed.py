@@ -126,8 +126,11 @@ def test_without_an_engine_nothing_is_confirmed(clone: Made) -> None:
     assert lines[1].endswith(" ... hashes offered by the index (nothing downloaded)")
     here = "[3/4] Pulling pinned container image ... not checkable here: "
     assert lines[2].startswith(f"{here}no container engine answers at tcp://127.0.0.1:9")
-    unchecked = "not checked without a container engine (pip would see it): that everything "
-    assert f"      note: {unchecked}the listed packages need is listed too, " in done.out
+    unchecked = "not checked without a pinned image and a container engine (pip would see it): "
+    assert (
+        f"      note: {unchecked}that everything the listed packages need is listed too, "
+        in done.out
+    )
     assert "L3 reproduction confirmed." not in done.out
     assert "\n\nNOT confirmed. Tiers not checkable here: 3; passed: 1, 2.\n" in done.out
     assert done.err.startswith("jupyter vaibify reproduce: not confirmed: tier 3 is not checkable")

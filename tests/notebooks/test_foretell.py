@@ -76,6 +76,7 @@ BAD = [
     ("import os\nif os.cpu_count():\n    !ls", "shell-deaf", "cells 1"),
     ("!ls \\\n  -l", "shell-deaf", "cells 1"),
     ("print 'old'\n", "cell-broken", "1: is no Python that runs today: Missing parentheses"),
+    ("%%bash\nset -e\nfalse | cat", "shell-deaf", "1: %%bash hears of no command in a pipe"),
     ("%%bash\nfalse\ntrue", "shell-deaf", "1: %%bash goes on when one of its commands fails"),
     ("import os\nos.system('false')", "shell-deaf", "1: os.system(...) fails without raising"),
     ("%pip install numpy", "network", "pip install"),

@@ -196,7 +196,10 @@ def test_declared_scripts_and_notebooks_are_looked_for(root: Path) -> None:
 
 
 def test_a_declared_folder_of_scripts_is_looked_into(root: Path) -> None:
-    write(root, {"lib/a.py": "", "lib/in/b.R": "", "bare/notes.txt": "", "file": ""})
+    write(
+        root,
+        {"lib/a.py": "", "lib/in/b.R": "", "lib/bare/x.csv": "", "bare/notes.txt": "", "file": ""},
+    )
     (root / "lib/link.sh").symlink_to("a.py")
 
     def said(*scripts: str) -> list[tuple[str, str | None]]:
@@ -205,7 +208,9 @@ def test_a_declared_folder_of_scripts_is_looked_into(root: Path) -> None:
 
     assert said("lib/") == [("script-unusable", "lib/link.sh")]
     (root / "lib/link.sh").unlink()
-    assert said("lib/", "lib/in/") == []
+    assert said("lib/", "lib/in/", "lib/bare/") == []
+    (folder,) = [one for one in look(root, [fit(saScripts=["lib"])]) if one.level == "error"]
+    assert str(folder) == "step 'fit': script 'lib' is a folder; declare it as 'lib/'"
     found = look(root, [fit(saScripts=["bare/"])])
     assert [str(one) for one in found] == [
         "step 'fit': folder 'bare/' in saScripts holds no code; correct saScripts, or leave it out"

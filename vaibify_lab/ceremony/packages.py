@@ -26,8 +26,9 @@ _TIER = 2
 OFFERED = "hashes offered by the index (nothing downloaded)"
 NONE_DECLARED = "none declared"
 _UNCHECKED = (
-    "not checked without a container engine (pip would see it): that everything the listed "
-    "packages need is listed too, that a file of each fits the Python, that its bytes have its hash"
+    "not checked without a pinned image and a container engine (pip would see it): that everything "
+    "the listed packages need is listed too, that a file of each fits the Python, that its bytes "
+    "have its hash"
 )
 
 

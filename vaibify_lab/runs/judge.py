@@ -227,6 +227,8 @@ class Judge:
                 text, action = f"ran while {shown(path)} was changed", "jupyter vaibify run"
                 if path in self.consumed.code:
                     action = f"{action}; if the step writes it itself, declare it as an output"
+                else:
+                    action += "; if the step writes it itself, have it write to another file first"
                 yield Reason("changed-while-running", text, path, action)
 
     def _outputs(self, undeclared: Sequence[str]) -> dict[str, str] | Reason:

@@ -78,6 +78,11 @@ class Place:
             if other.slug != self.step.slug and other.made_among([path]):
                 action = f"step {other.slug!r} makes it: declare it in saInputDataFiles"
                 return replace(reason, path=path, action=action)
+        if path in self._known and not name.startswith("/"):
+            action = (
+                "it is there: the step had gone to another folder (cd, os.chdir) when it looked"
+            )
+            return replace(reason, path=path, action=action)
         return self._elsewhere(reason, name, path)
 
     def _inside(self, name: str) -> str | None:

@@ -31,6 +31,7 @@ _MAKES_MAGICS = re.compile(
 )
 _LINE_MAGIC = re.compile(r"%([A-Za-z_]\w*)")
 _STRICT = re.compile(r"\bset[ \t]+(?:-\w*e|-o[ \t]+errexit)")
+_PIPE = re.compile(r"(?<![|\n])\|(?![|&])")
 _UNCHECKED = frozenset({"os.system", "subprocess.run", "subprocess.call"})
 _MOST = 5
 
@@ -92,9 +93,14 @@ def unheard_findings(telling: Telling) -> Iterator[Finding]:
         if cell.magic is not None and cell.magic.name in ("bash", "sh"):
             lines = [one for one in map(str.strip, cell.magic.body.split("\n")) if one]
             commands = [one for one in lines if not one.startswith("#")]
+            text = ""
             if len(commands) > 1 and not _STRICT.search(cell.magic.body):
                 text = f"%%{cell.magic.name} goes on when one of its commands fails"
-                yield telling.finding("warning", "shell-deaf", cell.number, text, "set -e")
+            elif _PIPE.search(cell.magic.body) and "pipefail" not in cell.magic.body:
+                text = f"%%{cell.magic.name} hears of no command in a pipe but the last"
+            if text:
+                action = "set -eo pipefail" if cell.magic.name == "bash" else "set -e"
+                yield telling.finding("warning", "shell-deaf", cell.number, text, action)
         for node in ast.walk(cell.tree):
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
                 called = ast.unparse(node.value.func)
@@ -112,6 +118,6 @@ def shell_findings(telling: Telling) -> Iterator[Finding]:
     if deaf:
         listed = ", ".join(map(str, deaf[:_MOST])) + (" ..." if len(deaf) > _MOST else "")
         text = f"a shell command (!) that fails is not heard of (cells {listed})"
-        action = "use subprocess.run(..., check=True), or %%bash"
+        action = "use subprocess.run(..., check=True), or %%bash with set -eo pipefail"
         yield telling.finding("warning", "shell-deaf", deaf[0], text, action)
     yield from unheard_findings(telling)

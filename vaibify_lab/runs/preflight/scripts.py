@@ -38,6 +38,10 @@ def _script(inspection: Inspection, step: Step, path: str) -> Iterator[Finding]:
         return
     if place.kind == "folder" and inspection.place(f"{path}/__main__.py").kind == "file":
         return  # which Python runs
+    if place.kind == "folder" and path in (step.declared_scripts or ()):
+        text, action = f"script {path!r} is a folder", f"declare it as {path + '/'!r}"
+        yield Finding("error", "script-unusable", text, step.slug, path, action)
+        return
     if place.kind != "missing":
         text = f"script {path!r} {place.text or 'is a folder'}"
         yield Finding("error", "script-unusable", text, step.slug, path, _REGULAR)
@@ -70,7 +74,8 @@ def _folder_of_code(inspection: Inspection, step: Step, path: str) -> Iterator[F
             at = inspection.place(one)
             if at.kind not in ("file", "missing"):
                 text = f"saScripts names {path!r}, in which {one!r} {at.text or 'cannot be read'}"
-                yield Finding("error", "script-unusable", text, step.slug, one, _REGULAR)
+                action = "put what it leads to in its place, or name the files one by one"
+                yield Finding("error", "script-unusable", text, step.slug, one, action)
     elif place.kind != "missing":
         text = f"{path!r} in saScripts {place.text or 'is a file'}"
         action = "put a real folder in its place, or declare the file without the final '/'"

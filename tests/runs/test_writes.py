@@ -157,7 +157,8 @@ def test_a_step_in_its_own_directory_is_denied_or_told(tmp_path: Path, tier: str
     assert ran.steps == dict.fromkeys(TARGETS, "failed")
     told = {name: (record(made, name).reason_code, record(made, name).reason) for name in TARGETS}
     for name, (target, code) in TARGETS.items():
-        assert told[name][0] == code, (name, told[name])
+        named = name == "others-code"  # a script that its command names is its own code as well
+        assert told[name][0] == ("changed-while-running" if named else code), (name, told[name])
         assert (".git" if name == "hook" else target) in told[name][1]
         assert not (made.root / f"w/{name}/o.txt").exists(), "its output is nobody's"
 

@@ -695,6 +695,16 @@ def test_a_script_whose_folder_a_shell_puts_in_is_code(tmp_path: Path, command: 
     assert made.states()["one"][0] == "stale"
 
 
+def test_python_in_a_command_is_read_from_where_it_is_started(tmp_path: Path) -> None:
+    command = "cd sub && python -c 'import helper' $LANG && echo 1 > ../w/o.txt"
+    files = {"d/sub/helper.py": "", "d/w/.keep": ""}
+    one = step("One", command, out="d/w/o.txt", sDirectory="d")
+    made = Made.new(tmp_path / "p", [one], files)
+    ran = run_here(made)
+    assert (ran.steps, ran.texts("preflight")) == ({"one": "passed"}, [])
+    assert list(record(made, "one").pins.code) == ["d/sub/helper.py"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

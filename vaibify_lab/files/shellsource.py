@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -121,17 +120,15 @@ def expanded_by(commands: tuple[str, ...], directory: str) -> Named:
         return Named()
     said = parse_shell(text.encode())
     here, root = (named_by(said.commands, base) for base in (directory, ""))
-    both = Named(
-        *(
-            tuple(dict.fromkeys((*one, *two)))
-            for one, two in zip(dataclasses.astuple(here), dataclasses.astuple(root), strict=True)
-        )
-    )
     path = [one for folder in said.path for one in search_path(folder, directory)]
-    return replace(
-        both,
-        called=(*both.called, *said.called),
-        path=(*both.path, *path),
+    return replace(  # Python runs here alone: what it imports must be found from here
+        here,
+        scripts=(*here.scripts, *root.scripts),
+        mentioned=(*here.mentioned, *root.mentioned),
+        fitting=(*here.fitting, *root.fitting),
+        search=(*here.search, *root.search),
+        called=(*here.called, *said.called),
+        path=(*here.path, *root.path, *path),
         computed=(),
     )
 

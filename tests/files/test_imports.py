@@ -655,6 +655,7 @@ def test_a_search_path_of_modules_that_python_sets_for_what_it_starts(tree: Tree
         "for n, p in [('x', 's/a.py'), ('y', 's/b.py')]: runpy.run_path(p)",
         "D = ['s/a.py', 's/b.py']\nsubprocess.run([sys.executable, D[int(x)]])",
         "D = {'a': 's/a.py', 'b': 's/b.py'}\nfor p in D.values(): subprocess.run(['python', p])",
+        "D = []\nD.append('s/a.py')\nD.append('s/b.py')\nfor p in D: runpy.run_path(p)",
         "for m in {'s.a': 1, 's.b': 2}: importlib.import_module(m)",
     ],
 )
@@ -899,6 +900,8 @@ RUNS, IMPORTS = "runs a file whose name it works out", "imports a module whose n
         ("f.py", "import runpy\nD = {'a': 's/a.py'}\nD[n] = load()\nrunpy.run_path(D[x])",
          [f"4 {RUNS}"]),
         ("f.py", "import runpy\nD = {'a': 's/a.py'}\nD.update(load())\nrunpy.run_path(D[x])",
+         [f"4 {RUNS}"]),
+        ("f.py", "import runpy\nD = ['s/a.py']\nD.append(load())\nfor p in D: runpy.run_path(p)",
          [f"4 {RUNS}"]),
         ("f.py", "import runpy\nfor n, p in pairs(): runpy.run_path(p)", [f"2 {RUNS}"]),
         ("f.py", "import runpy\nD = {'a': 's/a.py'}\nrunpy.run_path(D.get(x, load()))",

@@ -695,6 +695,16 @@ def test_a_script_whose_folder_a_shell_puts_in_is_code(tmp_path: Path, command: 
     assert made.states()["one"][0] == "stale"
 
 
+def test_an_input_that_the_step_itself_changes_is_told_as_that(tmp_path: Path) -> None:
+    one = step(
+        "One", "echo 9 >> in.txt; echo 1 > w/o.txt", out="w/o.txt", saInputDataFiles=["in.txt"]
+    )
+    made = Made.new(tmp_path / "p", [one], {"in.txt": "1\n"})
+    assert run_here(made, tier="plain").steps == {"one": "failed"}
+    action = "jupyter vaibify run; if the step writes it itself, have it write to another file"
+    assert record(made, "one").reason == f"ran while in.txt was changed; {action}"
+
+
 def test_python_in_a_command_is_read_from_where_it_is_started(tmp_path: Path) -> None:
     command = "cd sub && python -c 'import helper' $LANG && echo 1 > ../w/o.txt"
     files = {"d/sub/helper.py": "", "d/w/.keep": ""}

@@ -55,6 +55,13 @@ TABLE = [
         "the repository has params.json: from fit, where the step runs, that is ../params.json",
     ),
     (
+        "there, so that the step must have gone elsewhere",
+        "params.json",
+        "",
+        "params.json",
+        "it is there: the step had gone to another folder (cd, os.chdir) when it looked",
+    ),
+    (
         "moved",
         "data/stars.csv",
         "",

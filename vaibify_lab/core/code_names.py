@@ -20,8 +20,7 @@ _CODE = (
     *(".mk", ".smk", ".cmake"),
 )
 _ABOUT = frozenset(
-    {"README", "LICENSE", "LICENCE", "COPYING", "AUTHORS", "NOTICE", "CHANGELOG", "CHANGES"}
-    | {"CITATION", "CONTRIBUTING", "TODO", "VERSION"}
+    {"README", "LICENSE", "LICENCE", "COPYING", "AUTHORS", "NOTICE", "CHANGELOG", "CITATION"}
 )
 # What programs read where no word names another: file names, each as it may be written.
 _UNASKED = {

@@ -53,22 +53,26 @@ def parts(command: str) -> Iterator[Simple | str]:
             now.word(text)
         elif kind == "redirect":
             now.redirected = True
-        elif kind == "stop" and text == "(" and token.start() == end and now.ends_in_dollar():
-            yield text
-            around.append(now)
-            now = _Reading()
         elif kind == "stop":
-            yield from now.simple()
-            now = _Reading()
+            inside = text == "(" and token.start() == end and now.ends_in_dollar()
+            yield from () if inside else now.simple()
             if text[-1] == "(":
-                around.append(None)
+                around.append(now if inside else None)
             if text[-1] in "()":
                 yield text[-1]
+            now = _Reading()
             if text == ")" and around and (before := around.pop()) is not None:
                 now, closed = before, token.end()
         end = token.end() if kind == "word" else -1
     for left in (now, *filter(None, reversed(around))):
         yield from left.simple()
+
+
+def has_pipe(command: str) -> bool:
+    """Tell whether a command's output is another's input somewhere in a command line."""
+    tokens = _TOKEN.finditer(split_here_documents(command)[0])
+    bars = {one.start() for one in tokens if one.lastgroup == "stop" and one[0] == "|"}
+    return any(at - 1 not in bars and at + 1 not in bars for at in bars)
 
 
 @dataclass(slots=True)

@@ -158,7 +158,7 @@ class Paths:
 
     def _any_of(self, values: Sequence[ast.expr]) -> Iterator[str]:
         """Yield what any of them may stand for, and a hole where of some nothing is known."""
-        found = [self.of(value) for value in values]
+        found = [self.of(value) for value in values if not _is_empty(value)]
         known = [text for texts in found for text in texts]
         yield from known
         if known and () in found:
@@ -189,6 +189,11 @@ class Paths:
         """Join what is known, in every way where parts may be several."""
         for texts in islice(product(*map(self.of, parts)), _MOST + 1):
             yield posixpath.join(*texts) if by == "/" else by.join(texts)
+
+
+def _is_empty(value: ast.expr) -> bool:
+    """Tell whether a value is a list that is filled elsewhere."""
+    return isinstance(value, ast.List) and not value.elts
 
 
 def _is_possible(path: str) -> bool:

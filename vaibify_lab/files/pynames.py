@@ -14,7 +14,7 @@ _Given = Iterator[tuple[str, ast.expr]]
 def names_in(tree: ast.AST) -> dict[str, list[ast.expr]]:
     """Return what each name is given in assignments, in loops and as an argument, anywhere.
 
-    What is put into a dictionary stands there as another dictionary.
+    What is put into a dictionary or a list stands there as another one.
     """
     found: dict[str, list[ast.expr]] = {}
     for node in ast.walk(tree):
@@ -34,6 +34,8 @@ def _given_by(node: ast.AST) -> _Given:
             yield from _looped(target, value)
         case ast.arg(arg=name):
             yield name, ANYTHING
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[value]):
+            yield name, ast.List([value])
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=way)) if way in _FILLS:
             yield name, ast.Dict([ANYTHING], [ANYTHING])
 

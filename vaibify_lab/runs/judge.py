@@ -224,11 +224,10 @@ class Judge:
         now = stamps(self.context.tree, self.consumed.stamps)
         for path, seen in self.consumed.stamps.items():
             if now[path] != seen:
-                text, action = f"ran while {shown(path)} was changed", "jupyter vaibify run"
-                if path in self.consumed.code:
-                    action = f"{action}; if the step writes it itself, declare it as an output"
-                else:
-                    action += "; if the step writes it itself, have it write to another file first"
+                is_code = path in self.consumed.code
+                how = "declare it as an output" if is_code else "have it write to another file"
+                text = f"ran while {shown(path)} was changed"
+                action = f"jupyter vaibify run; if the step writes it itself, {how}"
                 yield Reason("changed-while-running", text, path, action)
 
     def _outputs(self, undeclared: Sequence[str]) -> dict[str, str] | Reason:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from jupyter_core.paths import jupyter_path
 
 from vaibify_lab.core.finding import Finding
+from vaibify_lab.core.shell import has_pipe
 from vaibify_lab.notebooks.foretell.telling import WORDS, Around, Telling
 
 _OF_IPYTHON_WORDS = """
@@ -31,7 +32,6 @@ _MAKES_MAGICS = re.compile(
 )
 _LINE_MAGIC = re.compile(r"%([A-Za-z_]\w*)")
 _STRICT = re.compile(r"\bset[ \t]+(?:-\w*e|-o[ \t]+errexit)")
-_PIPE = re.compile(r"(?<![|\n])\|(?![|&])")
 _UNCHECKED = frozenset({"os.system", "subprocess.run", "subprocess.call"})
 _MOST = 5
 
@@ -93,13 +93,14 @@ def unheard_findings(telling: Telling) -> Iterator[Finding]:
         if cell.magic is not None and cell.magic.name in ("bash", "sh"):
             lines = [one for one in map(str.strip, cell.magic.body.split("\n")) if one]
             commands = [one for one in lines if not one.startswith("#")]
-            text = ""
-            if len(commands) > 1 and not _STRICT.search(cell.magic.body):
-                text = f"%%{cell.magic.name} goes on when one of its commands fails"
-            elif _PIPE.search(cell.magic.body) and "pipefail" not in cell.magic.body:
-                text = f"%%{cell.magic.name} hears of no command in a pipe but the last"
+            name, body, text = cell.magic.name, cell.magic.body, ""
+            strict, strictest = _STRICT.search(body), name == "bash"  # sh has no pipefail
+            if len(commands) > 1 and not strict:
+                text = f"%%{name} goes on when one of its commands fails"
+            elif strict and strictest and "pipefail" not in body and has_pipe(body):
+                text = f"%%{name} hears of no command in a pipe but the last"
             if text:
-                action = "set -eo pipefail" if cell.magic.name == "bash" else "set -e"
+                action = "set -eo pipefail" if strictest else "set -e"
                 yield telling.finding("warning", "shell-deaf", cell.number, text, action)
         for node in ast.walk(cell.tree):
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):

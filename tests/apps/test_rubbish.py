@@ -20,12 +20,13 @@ from hypothesis import strategies as st
 from tests import rubbish, states
 from tests.apps.front import Done, surroundings, vaibify
 from tests.kit import CHAIN, CHAIN_FILES, Made
+from tests.pace import assert_took_at_most
 from tests.runs.here import run_here
 from tests.states import end_runner
 from vaibify_lab.apps.main import main
 from vaibify_lab.runs.journal import ENDINGS
 
-SECONDS = 1.0  # of processing, of the command and the programs it starts
+COST = 50  # times the reference; a second of processing is 25
 LOOKS = (
     ("status",),
     ("status", "--why", "good"),
@@ -187,10 +188,7 @@ def answers(root: Path, words: tuple[str, ...]) -> Done:
     if "internal error" in done.err:
         pytest.fail(typed(root, (*words, "--debug")).err)
     assert_clear(words, done)
-    if took > SECONDS:
-        before = used()
-        typed(root, words)
-        assert min(took, used() - before) < SECONDS, words
+    assert_took_at_most(COST, took)
     return done
 
 

@@ -368,7 +368,7 @@ def test_a_forged_report_never_passes(bench: Bench, tmp_path: Path, kind: str) -
     began = time.monotonic()
     result = bench.run("true", after=forge)
     assert result.outcome in ("unknown", "failed"), result
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     put(bench.exchange / "1.7-7.json", REAL, tmp_path / "elsewhere")
     assert read_reports(bench.exchange, 1) is not None
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import fnmatch
-import time
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.pace import takes_at_most
 from vaibify_lab.core.holes import fits, is_unknown, with_holes, without_unknown_folders
 
 
@@ -20,10 +20,9 @@ def test_a_hole_is_the_star_of_a_shell(pattern, name):
 
 
 def test_many_holes_take_no_time():
-    started = time.process_time()
-    assert not fits("@a" * 100 + "@b", "a" * 255)
-    assert fits("@a" * 100 + "@", "a" * 255)
-    assert time.process_time() - started < 1
+    with takes_at_most(30):
+        assert not fits("@a" * 100 + "@b", "a" * 255)
+        assert fits("@a" * 100 + "@", "a" * 255)
 
 
 @pytest.mark.parametrize(

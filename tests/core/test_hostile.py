@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.pace import assert_took_at_most
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.fact_files import (
     dump_marker,
@@ -57,7 +58,7 @@ def outcome(read: Callable[[bytes], Any], data: bytes) -> str:
         assert text.startswith(f"{PATH}: ")
         assert text.isprintable()
         assert len(text) < 1500
-    assert time.process_time() - started < 10  # beside others a second is three
+    assert_took_at_most(100, time.process_time() - started)  # a second is 25
     return text
 
 

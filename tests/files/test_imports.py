@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.pace import takes_at_most
 from vaibify_lab.core.commands import Named
 from vaibify_lab.files.imports import CodeScan, CodeScanner, reachable_code
 from vaibify_lab.files.tree import Tree
@@ -1054,9 +1055,8 @@ NAMES = "".join(
 )
 def test_code_made_to_take_long_takes_seconds_at_most(tree: Tree, name: str, data: str) -> None:
     put(tree, **{name: data})
-    started = time.process_time()
-    assert name in reachable_code(tree, [name], "").files
-    assert time.process_time() - started < 20  # a second or two; hours where it grew as a square
+    with takes_at_most(600):  # 50 at most; hours where it grew as a square
+        assert name in reachable_code(tree, [name], "").files
 
 
 MODULES = st.sampled_from(["a", "b", "c", "p", "q", "p.a", "p.q", "p.q.b", "q.c", "os", "none"])

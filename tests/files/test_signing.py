@@ -132,7 +132,7 @@ def test_a_passphrase_is_a_reason_and_no_hang(tmp_path: Path, no_agent: None) ->
     )
     with pytest.raises(ToolFailed, match="has a passphrase, and no ssh-agent holds it"):
         sign(CONTENT, f"{path}.pub")
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 60
 
 
 def test_no_dialog_is_opened_for_a_passphrase(

@@ -67,4 +67,4 @@ def test_what_is_refused_and_soon(tmp_path: Path, text: str | bytes, said: str) 
     with pytest.raises(InvalidFile, match=r"vaibify\.yml") as refused:
         read(tmp_path, text)
     assert said in str(refused.value)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30

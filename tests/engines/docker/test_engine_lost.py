@@ -47,7 +47,7 @@ def test_d09_engine_killed_for_good_is_lost(
     began = time.monotonic()
     assert handle.poll() is None
     handle.stop()  # neither raises nor waits
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 9
     ended = wait_for(handle.poll)
     assert (ended.returncode, ended.lost) == (None, True)
     assert "the container engine does not answer any more" in ended.detail

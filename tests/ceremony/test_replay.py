@@ -51,6 +51,7 @@ STEPS = [
     step("Chance", "python -c 'import random; print(random.random())'"),
     step("Order", "python -c \"print(hash('x'))\""),
     step("Count", "nproc"),
+    step("Sly", "cat data/more.txt"),
 ]
 
 
@@ -120,6 +121,7 @@ SCENES: dict[str, Callable[[Made], None] | None] = {
     "an input": wrote("data/in.txt", "3\n"),
     "an input that is gone": gone,
     "one more input": declared(saInputDataFiles=["data/in.txt", "data/more.txt"]),
+    "a file that it reads undeclared": wrote("data/more.txt", "3\n"),
     "what a step before gives": None,
     "the script": wrote("scripts/make.py", FILES["scripts/make.py"] + "# more\n"),
     "a module that the script imports": wrote(

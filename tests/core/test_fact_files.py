@@ -55,6 +55,8 @@ PASSED = RunRecord(
     pins=Pins({"data/raw.csv": HASH}, {"fits/fit.py": OTHER}, {"a\\b": HASH, "out/x*.csv": OTHER}),
     unchanged_outputs=("out/x",),
     undeclared_writes=("tmp/y",),
+    undeclared_reads={"data/else.csv": HASH},
+    undeclared_names={"notes.txt": OTHER},
     seconds=4.25,
     commit="a" * 40,
     dirty=("fits/fit.py",),
@@ -161,6 +163,7 @@ records = st.builds(
     reason=short, exit_code=st.none() | st.integers(-64, 255), person=short,
     commands=st.lists(short, max_size=3).map(tuple),
     undeclared_writes=st.lists(short, max_size=3).map(tuple),
+    undeclared_reads=hashes, undeclared_names=hashes,
     environment=st.dictionaries(short, short, max_size=2).map(
         lambda those: {key.replace("\x00", ""): item for key, item in those.items()}),
     pins=st.builds(Pins, hashes, hashes, hashes, st.none() | versions), seconds=st.floats(0, 1e9),

@@ -10,8 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
+
+from tests.runs.declarations import READ
 
 Bytes = Mapping[str, bytes | None]
 KINDS = ("records", "test_markers", "sign_offs")
@@ -20,7 +23,10 @@ UNKNOWN = "unknown"
 
 @dataclass(frozen=True)
 class Ran:
-    """One run of a step; ``last`` is the last that passed before it, when it did not."""
+    """One run of a step; ``last`` is the last that passed before it, when it did not.
+
+    ``beside`` is what it read and did not declare.
+    """
 
     run_id: str
     passed: bool
@@ -29,6 +35,7 @@ class Ran:
     code: Bytes
     outputs: Bytes
     last: Ran | None = None
+    beside: Bytes = field(default_factory=dict)
     acknowledged: bool = False
 
     @property
@@ -79,6 +86,10 @@ class Declared:
     def how(self) -> tuple[Any, ...]:
         """What is run, and how."""
         return self.commands, self.variables
+
+    def makes(self, path: str) -> bool:
+        """Tell whether a file is an output."""
+        return any(path == one or (one[-1] == "/" and path.startswith(one)) for one in self.outputs)
 
     @classmethod
     def of(cls, step: Mapping[str, Any]) -> Declared:
@@ -211,7 +222,35 @@ class Chronicle:
         now = [self.bytes_of(group) for group in (step.inputs, step.code, step.outputs)]
         then = [had(group) for group in (good.inputs, good.code, good.outputs)]
         there = all(None not in one.values() for one in now)
-        return "current" if there and now == then and step.how == good.how else "stale"
+        known = {path for group in now for path in group}
+        same = all(self.read(path) == good.beside[path] for path in {*good.beside} - known)
+        return "current" if there and now == then and same and step.how == good.how else "stale"
+
+    def files(self) -> Bytes:
+        """Return every file of the project, but for git's and ours."""
+        below = self.expand(["./"])
+        return self.bytes_of(path for path in below if not path.startswith((".git/", ".vaibify/")))
+
+    def read_beside(self, step: Declared, there: Bytes, before: Bytes) -> Bytes:
+        """Return what the code of a step reads and it does not declare.
+
+        ``there`` is what lies there when it starts, ``before`` what did when the run began, by
+        which patterns are read.
+        """
+        declared = (*step.inputs, *step.outputs, *step.code)
+        texts = [(self.read(path) or b"").decode() for path in step.code]
+        names = [name for text in texts for name in READ.get(text, ())]
+        found = {
+            path: data
+            for path, data in there.items()
+            if path in names
+            or any("*" in one and fnmatch(path, one) for one in names if path in before)
+        }
+        return {
+            path: data
+            for path, data in found.items()
+            if not any(path == one or (one[-1] == "/" and path.startswith(one)) for one in declared)
+        }
 
     def _eaten_differs(self, good: Ran | None, above: list[Declared]) -> bool:
         eaten = good.inputs if good else {}

@@ -43,6 +43,15 @@ VERSIONS = {
     "right/c.txt": ("by hand\n",),
     "end/d.txt": ("by hand\n",),
 }  # fmt: skip
+READ = {  # what each text of code reads; the others read nothing
+    "cat data/in.txt > top/a.txt\n": ["data/in.txt"],
+    "# as it was\ncat data/in.txt > top/a.txt\n": ["data/in.txt"],
+    "wc -l < data/in.txt > top/a.txt\n": ["data/in.txt"],
+    "cat top/a.txt data/b.txt > left/x.txt\n": ["top/a.txt", "data/b.txt"],
+    "cp data/b.txt left/x.txt; cp top/a.txt left/y.txt\n": ["top/a.txt", "data/b.txt"],
+    "wc -c < top/a.txt > right/c.txt\n": ["top/a.txt"],
+    "cat left/* right/c.txt > end/d.txt\n": ["left/*", "right/c.txt"],
+}
 SLUGS = list(OUTPUTS)
 RAW = ["data/in.txt", "data/b.txt"]
 slugs, paths = st.sampled_from(SLUGS), st.sampled_from(sorted(VERSIONS))

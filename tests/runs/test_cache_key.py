@@ -240,6 +240,8 @@ KEPT = RunRecord(
         ({"plot_only": True}, 0, "it made plots only"),
         ({"undeclared_writes": ("a",)}, 0, "it also wrote a, which no step declares"),
         ({"own_code": {"w/j.sh": "0" * 64}}, 0, "it ran w/j.sh, which it had written itself"),
+        ({"undeclared_reads": {"x.csv": "0" * 64}}, 0, "it read x.csv, which it does not declare"),
+        ({"undeclared_names": {"x.csv": "0" * 64}}, 0, None),
         ({}, 2, "it also wrote 2 files that no step declares and git ignores"),
         ({"pins": Pins()}, 0, "none of its files is an output"),
     ],

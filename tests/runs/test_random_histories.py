@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 
 from tests.kit import git
-from tests.runs.chronicle import KINDS, Examined, Ran, Truth
+from tests.runs.chronicle import KINDS, Bytes, Examined, Ran, Truth
 from tests.runs.declarations import SLUGS, declarations, numbers, paths, skipping, slugs, workflows
 from tests.runs.here import run_here
 from tests.runs.histories import Acts, reports_of
@@ -131,17 +131,24 @@ class RealHistories(Histories):
     def run(self, slug: str) -> None:
         """Run a step, and first those above it that need it."""
         before = {one: self.chronicle.found("records", one) for one in SLUGS}
-        ran = run_here(self.made, slug, tier="plain", tests=False)
-        for event in (*ran.of("stepPass"), *ran.of("stepFail")):
-            self._note_run(event["step"], ran.folder.run_id, event, before[event["step"]])
+        began = there = self.chronicle.files()
+        ran = run_here(self.made, slug, tier="plain", tests=False, jobs=1)
+        for event in ran.events:
+            if event["event"] in ("stepPass", "stepFail"):
+                step = self.chronicle.steps()[event["step"]]
+                beside = self.chronicle.read_beside(step, there, began)
+                self._note_run(ran.folder.run_id, event, before[step.slug], beside)
+                others = {path: there[path] for path in there if not step.makes(path)}
+                there = {**others, **self.chronicle.bytes_of(step.outputs)}
 
-    def _note_run(self, slug: str, run_id: str, event: dict[str, Any], old: object) -> None:
+    def _note_run(self, run_id: str, event: dict[str, Any], old: object, beside: Bytes) -> None:
+        slug = event["step"]
         step, passed = self.chronicle.steps()[slug], event["event"] == "stepPass"
         inputs, code, outputs = map(
             self.chronicle.bytes_of, (step.inputs, step.code, step.outputs if passed else ())
         )
         last = old.good if isinstance(old, Ran) and not passed else None
-        ran = Ran(run_id, passed, step.how, inputs, code, outputs, last)
+        ran = Ran(run_id, passed, step.how, inputs, code, outputs, last, beside)
         self.chronicle.note("records", slug, ran)
 
     @rule(slug=slugs)

@@ -20,7 +20,7 @@ from vaibify_lab.runs.inspecting import engine_facts, inspect
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.preflight import preflight
-from vaibify_lab.runs.preflight.undeclared import undeclared_findings
+from vaibify_lab.runs.preflight.undeclared import undeclared_in_code
 
 
 def check(opened: Opened, look: Look, *, publish: bool = False) -> list[Finding]:
@@ -36,7 +36,8 @@ def check(opened: Opened, look: Look, *, publish: bool = False) -> list[Finding]
     inspection = inspect(opened, look, facts, ())
     found = [*wrong, *preflight(inspection, slugs)]
     for step in look.workflow.steps:
-        found += undeclared_findings(inspection, step, look.reach.tests[step.slug])
+        undeclared = undeclared_in_code(inspection, step, look.reach.tests[step.slug])
+        found += [one.finding for one in undeclared]
     found += _names(opened, opened.workflow_paths() if publish else [look.workflow.path])
     found += _of_clone(opened) if publish else ()
     if opened.repository.snapshot().unmerged:

@@ -8,7 +8,7 @@ from typing import Any
 
 from vaibify_lab.core import components
 from vaibify_lab.core.components import NONE, Drift
-from vaibify_lab.core.differences import code_pins
+from vaibify_lab.core.differences import code_pins, undeclared
 from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.fingerprint import seed_of
 from vaibify_lab.core.model import Step, Workflow
@@ -72,6 +72,7 @@ def of_step(
     now = components.of_step(standing.components, variables)
     return [
         *_files("input", world.inputs(step), passed.pins.inputs, world),
+        *_undeclared(step, passed, world),
         *_files("code", world.code.get(step.slug, ()), code_pins(step, passed, world), world),
         *_declared(workflow, step, passed, world),
         *of_components(passed.components, now),
@@ -104,6 +105,13 @@ def of_inputs(then: Mapping[str, str], now: Mapping[str, str]) -> list[Differenc
         for path in dict.fromkeys((*then, *now))
         if then.get(path) != now.get(path)
     ]
+
+
+def _undeclared(step: Step, passed: RunRecord, world: World) -> Iterator[Difference]:
+    for path, state in undeclared(passed.undeclared_reads, step, world):
+        then, now = passed.undeclared_reads[path], state.sha256 or state.kind
+        if then != now:
+            yield Difference("input", f"{path}, undeclared", then, now)
 
 
 def _files(

@@ -20,7 +20,7 @@ from vaibify_lab.core.interpreters import Program, called_by, program_of, test_f
 from vaibify_lab.core.references import ROOT
 
 _PIECE = re.compile(r"[^\s'\"`();<>|&,=]+")
-_READ_NO_FOLDER = frozenset({"mkdir", "rm", "rmdir", "touch", "test", "[", "[[", "echo", "printf"})
+_READ_NOTHING = frozenset({"mkdir", "rm", "rmdir", "touch", "test", "[", "[[", "echo", "printf"})
 _READ_ALL = frozenset(
     {"diff", "cmp", "comm", "grep", "egrep", "fgrep", "cat", "jq", "head", "tail", "wc", "paste"}
     | {"sha256sum", "sha512sum", "sha1sum", "md5sum", "shasum", "b2sum", "join", "sdiff", "numdiff"}
@@ -52,6 +52,7 @@ class Named:
     here-document, each with the folder in which it is started. ``fitting`` are names of code with
     holes (see `core.holes`), ``computed`` what is said of code of whose name nothing is known.
     ``called`` are programs that the shell looks for, ``path`` folders in which they have it look.
+    ``unread`` are words of programs that do not read what they name.
     """
 
     scripts: tuple[str, ...] = ()
@@ -66,6 +67,11 @@ class Named:
     computed: tuple[str, ...] = ()
     called: tuple[str, ...] = ()
     path: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    def reads(self, path: str) -> bool:
+        """Tell whether a path that is mentioned is one that is read, unless it is written."""
+        return path in self.given or path not in self.unread
 
 
 def named_by(commands: Iterable[str], directory: str) -> Named:
@@ -86,6 +92,7 @@ def named_by(commands: Iterable[str], directory: str) -> Named:
         computed=tuple(found.computed),
         called=tuple(found.called),
         path=tuple(found.path),
+        unread=tuple(found.unread),
     )
 
 
@@ -128,6 +135,7 @@ class _Reading:
     computed: dict[str, None] = field(default_factory=dict)
     called: dict[str, None] = field(default_factory=dict)
     path: dict[str, None] = field(default_factory=dict)
+    unread: dict[str, None] = field(default_factory=dict)
 
     def command(self, text: str) -> None:
         """Read one command line, which starts in the step's directory."""
@@ -158,7 +166,9 @@ class _Reading:
             self._told_by_option(before, word, here)
         if part.words and part.words[0] in _READ_ALL:
             _add(self.read, part.words[1:], here)
-        if part.words and part.words[0] not in _READ_NO_FOLDER:
+        if part.words and part.words[0] in _READ_NOTHING:
+            _add(self.unread, part.words[1:], here)
+        elif part.words:
             _add(self.patterns, part.patterns, here, _NOT_KNOWN)
             _add(self.given, part.words[1:], here)
         _add(self.scripts, test_files_of(part.words), here)

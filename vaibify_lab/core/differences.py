@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from vaibify_lab.core.facts import RunRecord, Surroundings
 from vaibify_lab.core.model import Step, Workflow
@@ -13,6 +14,7 @@ from vaibify_lab.core.world import World
 
 UNKNOWABLE = frozenset({"unreadable", "changing"})
 _ROLES = {"output": "an output", "input": "an input", "code": "part of the code"}
+DECLARE_READ = "add it to saInputDataFiles, then jupyter vaibify run"
 _STATE_TEXT = {
     "missing": "is missing",
     "link": "is, or lies below, a symbolic link",
@@ -38,6 +40,9 @@ def since(step: Step, passed: RunRecord, workflow: Workflow, world: World) -> It
         if state.kind != "missing" and state.sha256 != sha256:
             yield _changed("code", path, state)
     yield from of_files("input", world.inputs(step), passed.pins.inputs, world)
+    for path, state in undeclared(passed.undeclared_reads, step, world):
+        if state.sha256 != passed.undeclared_reads[path] or state.kind != "file":
+            yield replace(_changed("read", path, state), action=DECLARE_READ)
     # an output that was withdrawn since is nobody's
     made = {path: passed.pins.outputs[path] for path in step.made_among(passed.pins.outputs)}
     yield from of_files("output", world.outputs(step), made, world)
@@ -45,6 +50,12 @@ def since(step: Step, passed: RunRecord, workflow: Workflow, world: World) -> It
         if folder in world.folder_faults:
             yield Reason("folder-unusable", world.folder_faults[folder], folder)
     yield from of_environment(step, passed, workflow, world)
+
+
+def undeclared(paths: Iterable[str], step: Step, world: World) -> Iterator[tuple[str, FileState]]:
+    """Yield those of a run's undeclared files that are still undeclared, as they are now."""
+    declared = {*world.inputs(step), *world.code.get(step.slug, ()), *world.outputs(step)}
+    return ((path, world.state(path)) for path in paths if path not in declared)
 
 
 def code_pins(step: Step, passed: RunRecord, world: World) -> Mapping[str, str]:
@@ -91,7 +102,8 @@ def describe(path: str, state: FileState) -> str:
 
 def _changed(role: str, path: str, state: FileState) -> Reason:
     code = f"{role}-changed" if state.kind in ("file", "lfs-pointer") else f"{role}-{state.kind}"
-    return Reason(code, f"{role} {describe(path, state)}", path)
+    word = "undeclared input" if role == "read" else role
+    return Reason(code, f"{word} {describe(path, state)}", path)
 
 
 def of_environment(

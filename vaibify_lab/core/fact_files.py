@@ -205,7 +205,8 @@ def _record(value: dict[str, Any], **more: Any) -> RunRecord:
     seen = value.get("acknowledged") or {}  # of another run: git merged two records into one
     value["acknowledged"] = seen["when"] if seen.get("run_id") == value["run_id"] else None
     pins = _pins(value["pins"])
-    value["own_code"] = _hashes(value.get("own_code") or {})
+    for name in ("own_code", "undeclared_reads", "undeclared_names"):
+        value[name] = _hashes(value.get(name) or {})
     missing = {"name": value["step"], "started": "", "ended": "", "last_passed": None}
     return _build(RunRecord, {**missing, **value, **more, "pins": pins})
 

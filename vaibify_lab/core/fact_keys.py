@@ -73,6 +73,8 @@ _RECORD_KEYS: dict[str, Kind] = {
     "unchanged_outputs": _WORDS,
     "undeclared_writes": _WORDS,
     "own_code": _HASHES,
+    "undeclared_reads": _HASHES,
+    "undeclared_names": _HASHES,
     "seconds": Number(0, 1e12),
     "branch": Either((_SHORT,), null=True),
     "shallow": Flag(),

@@ -53,6 +53,8 @@ class RunRecord:
     said that a step done by hand was done. ``undeclared_writes`` are files of the repository
     that it wrote and no step declares, without what git ignores; ``own_code`` are those that it
     also runs, with their hashes: code that it makes itself, which a clone need not have.
+    ``undeclared_reads`` are files that its code or its commands read and it does not declare, with
+    the hashes they had before; ``undeclared_names`` those that it only names, and may read.
     ``acknowledged`` is when somebody marked its bad end as seen; in the file it names the run, so
     that it is about no other when git merges two records. ``last_passed`` is the last record that
     passed, when this one did not.
@@ -97,6 +99,8 @@ class RunRecord:
     unchanged_outputs: tuple[str, ...] = ()
     undeclared_writes: tuple[str, ...] = ()
     own_code: Mapping[str, str] = field(default_factory=dict)
+    undeclared_reads: Mapping[str, str] = field(default_factory=dict)
+    undeclared_names: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     commit: str | None = None
     branch: str | None = None

@@ -40,10 +40,11 @@ _SHEBANG = re.compile(rb"#![^\n]*\b(ipython|python|Rscript|julia|bash|zsh|ksh|sh
 
 def parse_code(path: str, data: bytes) -> Parsed:
     """Return what a file of code says; nothing for a language that we do not read."""
-    return _PARSERS[_language(path, data)](data)
+    return _PARSERS[language_of(path, data)](data)
 
 
-def _language(path: str, data: bytes) -> str:
+def language_of(path: str, data: bytes) -> str:
+    """Return in what a file is written: by its name, else by its first line; "none" if in none."""
     name = path.rpartition("/")[2]
     suffix = name[name.rfind(".") :].lower() if "." in name.lstrip(".") else ""
     if suffix in _LANGUAGES:

@@ -103,6 +103,12 @@ def parse_shell(data: bytes) -> Parsed:
     return beside.joined(_python_inside(whole))
 
 
+def shell_lines(data: bytes) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a shell script, as `parse_shell` reads them, with their numbers."""
+    whole = data[:_SHELL_LIMIT].decode("utf-8", "surrogateescape").replace("\0", "")
+    return ((number, without_unknown_folders(line)) for number, line in _all_lines(whole, {}))
+
+
 def _folders(value: str) -> tuple[str, ...]:
     """Return the folders of a search path, from wherever it starts."""
     pieces = (one.removeprefix("@/").rstrip(HOLE) for one in value.split(":"))

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from vaibify_lab.core.differences import UNKNOWABLE
+from vaibify_lab.core.differences import UNKNOWABLE, undeclared
 from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.model import Step
+from vaibify_lab.core.observed import FileState
 from vaibify_lab.core.paths import shown
 from vaibify_lab.core.world import World
 
@@ -36,7 +37,7 @@ class Added:
 def added_since(step: Step, passed: RunRecord, world: World) -> Iterator[Added]:
     """Yield what is there and was not pinned: in a folder, or before a module on its way.
 
-    Also code that the run wrote itself and that is another now.
+    Also code that the run wrote itself, and what it read undeclared, that are others now.
     """
     pins = passed.pins
     there: tuple[tuple[Role, Iterable[str], Mapping[str, str]], ...] = (
@@ -51,9 +52,13 @@ def added_since(step: Step, passed: RunRecord, world: World) -> Iterator[Added]:
     for path, sha256 in passed.own_code.items():  # which a clone need not have
         state = world.state(path)
         if state.kind != "missing" and state.sha256 != sha256:
-            status: Status = "unknown" if state.kind in UNKNOWABLE else "modified"
+            status = _status_of(state)
             text = f"code that it wrote itself is {status}: {shown(path)}"
             yield Added(path, "code", status, text)
+    for path, state in undeclared(passed.undeclared_reads, step, world):
+        if state.sha256 != passed.undeclared_reads[path] or state.kind != "file":
+            status = _status_of(state)
+            yield Added(path, "input", status, f"undeclared input is {status}: {shown(path)}")
     declared: tuple[tuple[Role, tuple[str, ...]], ...] = (
         ("input", step.inputs),
         ("output", step.outputs),
@@ -62,3 +67,9 @@ def added_since(step: Step, passed: RunRecord, world: World) -> Iterator[Added]:
         for path in folders:
             if path in world.folder_faults:
                 yield Added(path, role, "unknown", world.folder_faults[path])
+
+
+def _status_of(state: FileState) -> Status:
+    if state.kind in UNKNOWABLE:
+        return "unknown"
+    return "missing" if state.kind == "missing" else "modified"

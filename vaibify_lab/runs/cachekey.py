@@ -103,6 +103,9 @@ def why_not_kept(step: Step, record: RunRecord, hidden: int) -> str | None:
         return f"it also wrote {shown(record.undeclared_writes[0])}, which no step declares"
     if record.own_code:  # left by an earlier run, and in no name by which outputs are kept
         return f"it ran {shown(next(iter(record.own_code)))}, which it had written itself"
+    if record.undeclared_reads:
+        path = next(iter(record.undeclared_reads))
+        return f"it read {shown(path)}, which it does not declare"
     if hidden:
         return f"it also wrote {hidden} files that no step declares and git ignores"
     return "none of its files is an output" if not record.pins.outputs else None

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from vaibify_lab.runs.determinism import lay_preamble
 from vaibify_lab.runs.engine_choice import Chosen, choose
 from vaibify_lab.runs.execute import Scheduler, watch_stop
 from vaibify_lab.runs.guard import prevents
-from vaibify_lab.runs.inspecting import engine_facts, inspect
+from vaibify_lab.runs.inspecting import foreseen
 from vaibify_lab.runs.journal import REQUEST, JournalWriter, RunFolder, now, run_folders
 from vaibify_lab.runs.live import CURRENT
 from vaibify_lab.runs.lock import RunLock
@@ -38,8 +39,7 @@ from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.passed_over import not_in_that_way
 from vaibify_lab.runs.plan import Planned, plan
-from vaibify_lab.runs.preflight import preflight
-from vaibify_lab.runs.preflight.undeclared import undeclared_findings
+from vaibify_lab.runs.preflight.undeclared import Watched
 from vaibify_lab.runs.processes import ProcessId
 from vaibify_lab.runs.recover import recover
 
@@ -109,13 +109,13 @@ class Runner:
         look = opened.look(self.options.workflow)
         planned = self._plan(look)
         pinned = enveloping.read_environment(opened)
-        self._preflight(opened, look, planned, pinned)
+        watched = self._preflight(opened, look, planned, pinned)
         chosen = choose(opened, self.options, pinned, self._tell)
         engine = chosen.engine
         chosen.standing.keep(opened.tree)
         environment = pinned or enveloping.write_environment(opened)
         epoch = environment.source_date_epoch or enveloping.EPOCH_WITHOUT_COMMIT
-        context = self._context(opened, look, chosen, epoch)
+        context = self._context(opened, look, chosen, epoch, watched)
         self.journal.write(
             "runStarted",
             run_id=self.folder.run_id,
@@ -186,16 +186,14 @@ class Runner:
         look: Look,
         planned: tuple[Planned, ...],
         pinned: EnvironmentFile | None,
-    ) -> None:
-        """Say what is wrong before anything runs; the first error refuses the run."""
+    ) -> dict[str, Watched]:
+        """Say what is wrong before anything runs; the first error refuses the run.
+
+        Returns what to watch beside what each step declares.
+        """
         asked = self.options.steps  # one that cannot be run is refused, not passed over
         slugs = [one.slug for one in planned if not one.is_idle or one.slug in asked]
-        facts = engine_facts(opened, self.options, pinned)
-        inspection = inspect(opened, look, facts, self.options.steps)
-        findings = preflight(inspection, slugs, foretell=self.options.foretell)
-        if self.options.sealed or look.workflow.sealed:  # what it hides may be missed in silence
-            steps = [look.workflow.by_slug[slug] for slug in slugs]
-            findings += [found for step in steps for found in undeclared_findings(inspection, step)]
+        findings, watched = foreseen(opened, look, self.options, pinned, slugs)
         for one in findings:
             self.journal.write("preflight", **one.to_json())
         errors = [one for one in findings if one.level == "error"]
@@ -203,8 +201,16 @@ class Runner:
             more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
             where = f"step {errors[0].step!r}" if errors[0].step else None
             raise PreflightFailed(errors[0].text + more, where=where, action=errors[0].action)
+        return watched
 
-    def _context(self, opened: Opened, look: Look, chosen: Chosen, epoch: int) -> RunContext:
+    def _context(
+        self,
+        opened: Opened,
+        look: Look,
+        chosen: Chosen,
+        epoch: int,
+        watched: Mapping[str, Watched],
+    ) -> RunContext:
         return RunContext(
             tree=opened.tree,
             repository=opened.repository,
@@ -219,6 +225,7 @@ class Runner:
             options=self.options,
             around=circumstance(self.person, look, epoch, chosen),
             cores=cores(look.workflow.cores),
+            watched=watched,
             protected=protected(opened),
             busy=Busy(),
             versions=Versions(opened.records),

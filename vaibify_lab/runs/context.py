@@ -18,6 +18,7 @@ from vaibify_lab.provenance.versions import Versions
 from vaibify_lab.runs.journal import JournalWriter, RunFolder
 from vaibify_lab.runs.look import Observer
 from vaibify_lab.runs.options import RunOptions
+from vaibify_lab.runs.preflight.undeclared import Watched
 from vaibify_lab.runs.project_file import ProjectFile
 
 
@@ -49,7 +50,11 @@ class Protected:
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """One run: where, what, with what, told to whom. ``cache``: outputs that it may put back."""
+    """One run: where, what, with what, told to whom.
+
+    ``watched`` is what each step reads or may read undeclared, ``cache`` holds outputs that may be
+    put back.
+    """
 
     tree: Tree
     repository: Repository
@@ -67,6 +72,7 @@ class RunContext:
     protected: Protected
     busy: Busy
     versions: Versions
+    watched: Mapping[str, Watched]
     cache: PackStore | None = None
     stopping: threading.Event = field(default_factory=threading.Event)
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from vaibify_lab.core.finding import Finding
+from vaibify_lab.core.model import Step
 from vaibify_lab.engines.local.engine import LocalEngine
 from vaibify_lab.envelope.environment import EnvironmentFile
 from vaibify_lab.runs.engine_choice import wants_container
@@ -12,7 +15,15 @@ from vaibify_lab.runs.enveloping import SOURCES
 from vaibify_lab.runs.look import LOCK
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
+from vaibify_lab.runs.plotonly import without_plots
+from vaibify_lab.runs.preflight import preflight
 from vaibify_lab.runs.preflight.inspection import EngineFacts, Inspection, facts_of_local
+from vaibify_lab.runs.preflight.undeclared import (
+    Watched,
+    undeclared_in_code,
+    undeclared_in_commands,
+    watched_by,
+)
 
 _VERSION = re.compile(r"[0-9]+\.[0-9]+(\.[0-9]+)?")
 
@@ -44,3 +55,37 @@ def inspect(opened: Opened, look: Look, engine: EngineFacts, asked: Iterable[str
         source=source,
         asked=frozenset(asked),
     )
+
+
+def foreseen(
+    opened: Opened,
+    look: Look,
+    options: RunOptions,
+    pinned: EnvironmentFile | None,
+    slugs: Sequence[str],
+) -> tuple[list[Finding], dict[str, Watched]]:
+    """Return what is wrong before a run, and what of each step is to be watched beside.
+
+    Of what is undeclared a sealed run is told everything, for it hides that: nothing is watched.
+    """
+    inspection = inspect(opened, look, engine_facts(opened, options, pinned), options.steps)
+    findings = preflight(inspection, slugs, foretell=options.foretell)
+    is_sealed = options.sealed or look.workflow.sealed
+    watched = dict.fromkeys(slugs, Watched())
+    for step in (look.workflow.by_slug[slug] for slug in slugs):
+        found = list(undeclared_in_code(inspection, step))
+        findings += [one.finding for one in found if one.certain or is_sealed]
+        if not is_sealed:
+            watched[step.slug] = watched_by((*found, *undeclared_in_commands(inspection, step)))
+        if options.plot_only:
+            of_data = _of_data(inspection, opened, step)
+            watched[step.slug] = replace(watched[step.slug], of_data=of_data)
+    return findings, watched
+
+
+def _of_data(inspection: Inspection, opened: Opened, step: Step) -> frozenset[str]:
+    """Return the undeclared files that the data of a step are made from."""
+    data = without_plots(step)
+    alone = replace(inspection, code={step.slug: opened.observer.scout.code_of(data)})
+    found = (*undeclared_in_code(alone, data), *undeclared_in_commands(alone, data))
+    return frozenset(watched_by(found).paths)

@@ -16,9 +16,9 @@ from vaibify_lab.core.report import Reason
 from vaibify_lab.engines.base import Ended
 from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.files.other_form import instead_of
-from vaibify_lab.files.stamps import Stamp
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs import explain
+from vaibify_lab.runs.consuming import Consumption
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.guard import Guard
 from vaibify_lab.runs.remedies import Place
@@ -33,7 +33,8 @@ class Verdict:
     """How a run of a step is judged, with everything its record keeps.
 
     ``hidden`` is how many more undeclared files it wrote than ``undeclared`` names; ``own_code``
-    are those of all of them that it also runs.
+    are those of all of them that it also runs; ``reads`` and ``names`` are files that it reads, or
+    may read, undeclared, with the hashes they had before: none that it wrote.
     """
 
     outcome: Outcome
@@ -43,20 +44,8 @@ class Verdict:
     undeclared: tuple[str, ...] = ()
     hidden: int = 0
     own_code: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Consumption:
-    """What a run consumes: hashes, and stamps that were taken before those were made."""
-
-    inputs: Mapping[str, str]
-    code: Mapping[str, str]
-    stamps: Mapping[str, Stamp | None]
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """Every file, once."""
-        return tuple(dict.fromkeys((*self.inputs, *self.code)))
+    reads: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +107,13 @@ class Judge:
         for text in self._odd():
             self.context.journal.write("warning", step=self.step.slug, text=text)
         pins = Pins(dict(self.consumed.inputs), dict(self.consumed.code), found)
-        own = self._own_code(frozenset(seen.undeclared))
-        return Verdict("passed", None, 0, pins, undeclared, seen.hidden, own)
+        written = frozenset(seen.undeclared)
+        reads, names = (
+            {path: sha256 for path, sha256 in found.items() if path not in written}
+            for found in (self.consumed.reads, self.consumed.names)
+        )
+        own = self._own_code(written)
+        return Verdict("passed", None, 0, pins, undeclared, seen.hidden, own, reads, names)
 
     def _own_code(self, undeclared: frozenset[str]) -> dict[str, str]:
         """Return what it wrote, undeclared, and also runs, with the hashes.

@@ -149,6 +149,8 @@ def _pinned(facts: Facts) -> Iterable[str]:
             yield from passed.pins.outputs
             yield from passed.pins.code
             yield from passed.own_code
+            yield from passed.undeclared_reads
+            yield from passed.undeclared_names
     for marker in facts.markers.values():
         if isinstance(marker, TestMarker):
             yield from marker.output_hashes

@@ -26,7 +26,8 @@ def kept_data(context: RunContext, step: Step, passed: RunRecord | None) -> dict
     action = step.how_to_run
     if passed is None:
         return Reason("data-stale", "has never passed, so it has no data to plot", None, action)
-    data = _without_plots(step)
+    data = without_plots(step)
+    of_data = context.watched[step.slug].of_data
     code = frozenset(context.observer.scout.code_of(data).files)
     count = len(step.data_commands)
     before = dataclasses.replace(
@@ -37,6 +38,9 @@ def kept_data(context: RunContext, step: Step, passed: RunRecord | None) -> dict
             {path: pin for path, pin in passed.pins.code.items() if path in code},
             {path: passed.pins.outputs[path] for path in data.made_among(passed.pins.outputs)},
         ),
+        undeclared_reads={
+            path: sha256 for path, sha256 in passed.undeclared_reads.items() if path in of_data
+        },
     )
     world = context.observer.step_world(context.workflow, data, context.project, before)
     first = next(differences.since(data, before, context.workflow, world), None)
@@ -46,7 +50,7 @@ def kept_data(context: RunContext, step: Step, passed: RunRecord | None) -> dict
     return dict(before.pins.outputs)
 
 
-def _without_plots(step: Step) -> Step:
+def without_plots(step: Step) -> Step:
     """Return the step as far as it makes data, without scripts that only plot commands name."""
     plotting = frozenset(named_by(step.plot_commands, step.directory).scripts)
     computing = frozenset(named_by(step.data_commands, step.directory).mentioned)

@@ -110,6 +110,8 @@ def record_of(
         unchanged_outputs=_unchanged(verdict.pins, last),
         undeclared_writes=verdict.undeclared,
         own_code=verdict.own_code,
+        undeclared_reads=verdict.reads,
+        undeclared_names={**verdict.names, **_of_data(context, step, last)},
         seconds=round(seconds, 3),
         commit=attempt.commit,
         branch=attempt.branch,
@@ -131,6 +133,14 @@ def _named(workflow: Workflow, step: Step, record: RunRecord) -> RunRecord:
         return record
     name = run_fingerprint(workflow, step, circumstances_of(record))
     return replace(record, fingerprint=name)
+
+
+def _of_data(context: RunContext, step: Step, last: RunRecord | None) -> dict[str, str]:
+    """Return what the data may have been made from by an earlier run, with ``--plot-only``."""
+    watched = context.watched.get(step.slug)
+    if watched is None or last is None:
+        return {}
+    return {path: one for path, one in last.undeclared_names.items() if path in watched.of_data}
 
 
 def _unchanged(pins: Pins, last: RunRecord | None) -> tuple[str, ...]:

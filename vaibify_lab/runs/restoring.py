@@ -28,10 +28,11 @@ from vaibify_lab.runs import sealed
 from vaibify_lab.runs.aside import Aside
 from vaibify_lab.runs.cache import describe, entry_name, kept_of, run_id_of
 from vaibify_lab.runs.cachekey import differs_by_us, group_of, why_not_kept
+from vaibify_lab.runs.consuming import Consumption, consume
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.hostfiles import os_errors
 from vaibify_lab.runs.journal import now
-from vaibify_lab.runs.judge import Consumption, Verdict
+from vaibify_lab.runs.judge import Verdict
 from vaibify_lab.runs.recording import Attempt, record_of, with_versions
 from vaibify_lab.runs.writable import require_git_apart, writable_folders
 from vaibify_lab.runs.writes import stamps
@@ -64,17 +65,9 @@ class Restoring:
                 return None
 
     def _consumed(self) -> Consumption | None:
-        """Stamp, then hash, inputs and code; None when one is not there, which a run will say."""
-        observer = self.context.observer
-        inputs, code = observer.consumed_paths(self.step, self.previous)
-        before = stamps(self.context.tree, (*inputs, *code))
-        states = observer.cache.observe(before)
-        hashes = {path: state.sha256 or "" for path, state in states.items()}
-        if any(state.kind != "file" for state in states.values()):
-            return None
-        return Consumption(
-            {path: hashes[path] for path in inputs}, {path: hashes[path] for path in code}, before
-        )
+        """Return what it consumes; None where only a run can say what that makes."""
+        found = consume(self.context, self.step, self.previous)
+        return None if found.unusable or found.reads else found
 
     def _from(self, store: PackStore, consumed: Consumption) -> RunRecord | None:
         """Take the first entry that fits; a sealed one serves a run that need not be sealed."""

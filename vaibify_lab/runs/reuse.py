@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from vaibify_lab.core.differences import undeclared
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.fingerprint import Circumstances
@@ -58,21 +59,24 @@ def _of(opened: Opened, look: Look, step: Step, store: PackStore | None) -> Reus
     missing = [path for path in _read_by(look, step) if look.world.state(path).kind != "file"]
     if missing:
         return Reuse("miss", f"{shown(missing[0])}, which it reads, is not there")
+    record = look.facts.records.get(step.slug)
+    passed = record.passed if isinstance(record, RunRecord) else None
+    reads = undeclared(passed.undeclared_reads, step, look.world) if passed is not None else ()
+    for path, _ in reads:
+        return Reuse("miss", f"it reads {shown(path)}, which it does not declare")
     now = described_now(opened, look, step)
     kept = kept_of(store, group_of(now))
     for sealed in (True,) if look.workflow.sealed else (False, True):
         if (found := kept.get(name_of(now | {"sealed": sealed}))) is not None:
             run_id = run_id_of(found)
             return Reuse("hit", f"run {run_id} made its outputs, which are cached", run_id)
-    return _nearest(look, step, now, list(kept.values()))
+    return _nearest(passed, step, now, list(kept.values()))
 
 
 def _nearest(
-    look: Look, step: Step, now: Mapping[str, Any], kept: list[Mapping[str, Any]]
+    passed: RunRecord | None, step: Step, now: Mapping[str, Any], kept: list[Mapping[str, Any]]
 ) -> Reuse:
     """Return a miss by the first difference from what differs least; the latest of those."""
-    record = look.facts.records.get(step.slug)
-    passed = record.passed if isinstance(record, RunRecord) else None
     if not kept:
         why_not = why_not_kept(step, passed, 0) if passed is not None else None
         return Reuse("miss", "nothing of it is cached" + (f": {why_not}" if why_not else ""))

@@ -14,7 +14,6 @@ from vaibify_lab.core.errors import DiskFull, VaibifyError
 from vaibify_lab.core.facts import RunRecord
 from vaibify_lab.core.fingerprint import seed_of
 from vaibify_lab.core.model import Step
-from vaibify_lab.core.observed import FileState
 from vaibify_lab.core.references import as_run
 from vaibify_lab.core.report import Reason
 from vaibify_lab.engines.base import Launch, bash_script
@@ -22,6 +21,7 @@ from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs import plotonly, sealed
 from vaibify_lab.runs.aside import Aside, delete
 from vaibify_lab.runs.bytecode import drop_byte_code
+from vaibify_lab.runs.consuming import Consumption, consume
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.determinism import (
     after_preamble,
@@ -32,12 +32,11 @@ from vaibify_lab.runs.determinism import (
 from vaibify_lab.runs.exchange import Exchange, exchange_for
 from vaibify_lab.runs.guard import Guard, prevents
 from vaibify_lab.runs.journal import now
-from vaibify_lab.runs.judge import Consumption, Judge, Seal, Verdict
+from vaibify_lab.runs.judge import Judge, Seal, Verdict
 from vaibify_lab.runs.launching import fresh_state, launch_and_wait, resources_of
 from vaibify_lab.runs.recording import Attempt, record_of, with_versions
 from vaibify_lab.runs.waiting import Wait
 from vaibify_lab.runs.writable import make_ready, require_git_apart, writable_folders
-from vaibify_lab.runs.writes import stamps
 
 
 class Refused(Exception):
@@ -119,33 +118,23 @@ class StepRun:
         return verdict
 
     def _consumed(self) -> Consumption:
-        """Stamp, then hash, inputs and code; refuse when one is missing or not plain."""
+        """Hash inputs and code; refuse when one is missing or not plain."""
         context, observer = self.context, self.context.observer
-        inputs, code = observer.consumed_paths(self.step, self.previous)
-        before = stamps(context.tree, (*inputs, *code))
-        states = observer.cache.observe(before)
-        for role, paths in (("input", inputs), ("code", code)):
-            for path in paths:
-                if states[path].kind != "file":
-                    text = f"could not be run: {role} {describe(path, states[path])}"
-                    raise Refused(Reason(f"{role}-{states[path].kind}", text, path))
-        git = context.repository.snapshot()
+        consumed = consume(context, self.step, self.previous)
+        for path, state in consumed.unusable.items():
+            role = "input" if path in consumed.inputs else "code"
+            text = f"could not be run: {role} {describe(path, state)}"
+            raise Refused(Reason(f"{role}-{state.kind}", text, path))
+        git, book = context.repository.snapshot(), observer.scout.notebook_of(self.step)
         self._attempt = dataclasses.replace(
             self._attempt,
             commit=git.commit,
             branch=git.branch,
             shallow=git.shallow,
-            dirty=observer.dirty(list(before)),
-            notebook=self._what_runs(states),
+            dirty=observer.dirty(consumed.paths),
+            notebook=book and observer.notebooks.of(book, consumed.states[book]),
         )
-        hashes = {path: states[path].sha256 or "" for path in before}
-        return Consumption(
-            {path: hashes[path] for path in inputs}, {path: hashes[path] for path in code}, before
-        )
-
-    def _what_runs(self, states: Mapping[str, FileState]) -> str | None:
-        path = self.context.observer.scout.notebook_of(self.step)
-        return path and self.context.observer.notebooks.of(path, states[path])
+        return consumed
 
     def _kept(self) -> dict[str, str]:
         if not self.context.options.plot_only:

@@ -8,12 +8,11 @@ import shutil
 from collections.abc import Iterable, Iterator
 
 from vaibify_lab.core import shell
-from vaibify_lab.core.commands import named_by
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import COMMON, shown
-from vaibify_lab.runs.preflight.declared import Declared
 from vaibify_lab.runs.preflight.inspection import Inspection
+from vaibify_lab.runs.preflight.undeclared import undeclared_in_commands
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _PROGRAM = re.compile(r"[A-Za-z0-9_.+][A-Za-z0-9_.+-]*")
@@ -30,8 +29,6 @@ _OF_BASH = frozenset(_BUILTIN.split())
 _PERSONAL = tuple(
     f"/{one}/" for one in ["home", "Users", "root", "mnt", "media", "scratch", "Volumes"]
 )
-_DECLARE = "add it to saInputDataFiles"
-_DECLARE_ALL = "add them, or their folder, to saInputDataFiles"
 _ABSOLUTE = re.compile(r"(?:/[^/\s]+)+/?")
 
 
@@ -39,7 +36,7 @@ def command_findings(inspection: Inspection, step: Step) -> Iterator[Finding]:
     """Yield what is doubtful in a step's commands."""
     yield from _programs(inspection, step)
     yield from _foreign_paths(step)
-    yield from _undeclared(inspection, step)
+    yield from (one.finding for one in undeclared_in_commands(inspection, step))
 
 
 def _programs(inspection: Inspection, step: Step) -> Iterator[Finding]:
@@ -100,25 +97,3 @@ def _words(commands: tuple[str, ...]) -> list[str]:
     words = [word for one in _simple(commands) for word in (*one.words, *one.targets)]
     values = [word.partition("=")[2] for word in words if "=" in word]
     return list(dict.fromkeys([*words, *values]))
-
-
-def _undeclared(inspection: Inspection, step: Step) -> Iterator[Finding]:
-    """Yield files of the repository that commands name and the step does not declare."""
-    scan = inspection.code.get(step.slug)
-    named = named_by(step.commands, step.directory)
-    known = [*step.inputs, *step.outputs, *(scan.files if scan else ()), *named.scripts]
-    known += [*(step.declared_scripts or ()), *filter(None, [step.notebook])]
-    declared = Declared(inspection, step, known)
-    for path in named.mentioned:
-        if declared.is_missed(path):
-            maker = declared.maker(path)
-            made = f", which step {maker!r} makes: it is not" if maker else ", which is not"
-            text = f"a command names {path!r}{made} declared"
-            action = _DECLARE if maker else f"{_DECLARE}, or to the outputs if the step makes it"
-            known.append(path)
-            yield Finding("warning", "undeclared-input", text, step.slug, path, action)
-    for name in (*named.patterns, *named.given):
-        is_pattern = name in named.patterns
-        if paths := declared.missed_by(name) if is_pattern else declared.missed_in(name):
-            text = f"a command names {shown(name)!r}: {declared.tell(paths)} not declared"
-            yield Finding("warning", "undeclared-input", text, step.slug, paths[0], _DECLARE_ALL)

@@ -7,8 +7,13 @@ from dataclasses import dataclass
 
 from vaibify_lab.core.code_names import looks_like_code
 from vaibify_lab.core.model import Step
-from vaibify_lab.core.paths import is_within, shown
+from vaibify_lab.core.paths import PROTECTED, is_within, shown
+from vaibify_lab.envelope.lock import NAME as LOCK
+from vaibify_lab.envelope.manifest import NAME as MANIFEST
 from vaibify_lab.runs.preflight.inspection import Inspection
+
+# Of git and of ours: what changes there is told otherwise.
+_NEVER_DECLARED = (*PROTECTED, LOCK, MANIFEST)
 
 
 @dataclass(frozen=True)
@@ -21,7 +26,7 @@ class Declared:
 
     def holds(self, path: str) -> bool:
         """Tell whether a path is one of them, or lies in one."""
-        return any(is_within(path, one) for one in self.known)
+        return any(is_within(path, one) for one in (*self.known, *_NEVER_DECLARED))
 
     def maker(self, path: str) -> str | None:
         """Return the other step that makes a path."""

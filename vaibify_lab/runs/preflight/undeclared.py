@@ -2,34 +2,76 @@
 
 from __future__ import annotations
 
-import ast
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
-from vaibify_lab.core.errors import VaibifyError
+from vaibify_lab.core.commands import named_by
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
-from vaibify_lab.core.paths import is_of_one_machine, shown
-from vaibify_lab.files.filenames import FileReader, FileUse
-from vaibify_lab.files.mentions import Mention, mentions_in
-from vaibify_lab.notebooks.foretell.telling import Telling
-from vaibify_lab.provenance.compare.notebook_file import read_notebook
+from vaibify_lab.core.paths import fault_of, is_of_one_machine, shown
+from vaibify_lab.files.filenames import FileUse
+from vaibify_lab.files.mentions import Mention
 from vaibify_lab.runs.preflight.declared import Declared
 from vaibify_lab.runs.preflight.inspection import Inspection
+from vaibify_lab.runs.preflight.said import said_in
 
-_DECLARE = "add it to saInputDataFiles, else nobody is told when it changes"
-_DECLARE_ALL = "add them, or their folder, to saInputDataFiles: else a change of them goes unseen"
+_DECLARE = "add it to saInputDataFiles, else no envelope holds it"
+_DECLARE_ALL = "add them, or their folder, to saInputDataFiles, else no envelope holds them"
 _PERHAPS = "if the step reads it, add it to saInputDataFiles; if it runs it, to saScripts"
 _PERHAPS_ALL = "if the step reads them, add them, or their folder, to saInputDataFiles"
 _FOREIGN = "put the file into the repository and declare it as an input"
 _KEPT = "declare it as an output, or remove it in the step: a run would start from what one left"
+_OF_COMMANDS = "add it to saInputDataFiles"
+_MOST_WATCHED = 1000
+_ALL_OF_COMMANDS = "add them, or their folder, to saInputDataFiles"
 
 
-def undeclared_findings(
+@dataclass(frozen=True, slots=True)
+class Undeclared:
+    """What is said of something undeclared, and which files it is.
+
+    ``certain``: every run reads them, unless it stops before. Where a folder is named, what in it
+    is read is not known, and ``paths`` is empty.
+    """
+
+    finding: Finding
+    paths: tuple[str, ...] = ()
+    certain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """Undeclared files of a step whose changes are noticed: it reads some, others it may read.
+
+    ``of_data`` are those of both that its data are made from; known only where plots alone are
+    made.
+    """
+
+    reads: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    of_data: frozenset[str] = frozenset()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All of them."""
+        return (*self.reads, *self.names)
+
+
+def watched_by(found: Iterable[Undeclared]) -> Watched:
+    """Return what is to be watched of what was found of a step."""
+    told = ((path, one.certain) for one in found for path in one.paths)
+    kept = list(islice((one for one in told if fault_of(one[0]) is None), _MOST_WATCHED))
+    reads = dict.fromkeys(path for path, certain in kept if certain)
+    names = dict.fromkeys(path for path, certain in kept if not certain and path not in reads)
+    return Watched(tuple(reads), tuple(names))
+
+
+def undeclared_in_code(
     inspection: Inspection, step: Step, tests: Sequence[str] = ()
-) -> Iterator[Finding]:
-    """Yield each file of the repository that the Python of a step or its tests names, undeclared.
+) -> Iterator[Undeclared]:
+    """Yield each file of the repository that the code of a step or its tests names, undeclared.
 
     A warning, for code may never come to it; a sealed run is the proof.
     """
@@ -42,6 +84,33 @@ def undeclared_findings(
         yield from looking.at(path)
 
 
+def undeclared_in_commands(inspection: Inspection, step: Step) -> Iterator[Undeclared]:
+    """Yield files of the repository that commands name and the step does not declare.
+
+    A file that is named is taken as read: what a step writes is told from what became of it.
+    """
+    scan = inspection.code.get(step.slug)
+    named = named_by(step.commands, step.directory)
+    known = [*step.inputs, *step.outputs, *(scan.files if scan else ()), *named.scripts]
+    known += [*(step.declared_scripts or ()), *filter(None, [step.notebook])]
+    declared = Declared(inspection, step, known)
+    for path in named.mentioned:
+        if declared.is_missed(path):
+            maker = declared.maker(path)
+            made = f", which step {maker!r} makes: it is not" if maker else ", which is not"
+            text = f"a command names {path!r}{made} declared"
+            more = "" if maker else ", or to the outputs if the step makes it"
+            known.append(path)
+            told = _told(step, text, path, _OF_COMMANDS + more)
+            yield Undeclared(told, (path,), named.reads(path))
+    for name in (*named.patterns, *named.given):
+        is_pattern = name in named.patterns
+        if paths := declared.missed_by(name) if is_pattern else declared.missed_in(name):
+            text = f"a command names {shown(name)!r}: {declared.tell(paths)} not declared"
+            told = _told(step, text, paths[0], _ALL_OF_COMMANDS)
+            yield Undeclared(told, tuple(paths) if is_pattern else (), certain=is_pattern)
+
+
 @dataclass
 class _Looking:
     """Tells of each file once."""
@@ -50,10 +119,9 @@ class _Looking:
     _written: set[str] = field(default_factory=set)
     _told: set[str] = field(default_factory=set)
 
-    def at(self, path: str) -> Iterator[Finding]:
+    def at(self, path: str) -> Iterator[Undeclared]:
         """Yield what a file of code names."""
-        reader, pieces = FileReader(), _trees(self.declared.inspection, path)
-        uses = [use for tree in pieces for use in reader.read(tree)]
+        uses, mentions = said_in(self.declared.inspection.tree, path, self.declared.step.directory)
         self._written.update(one.path for one in uses if one.writes)
         for use in uses:
             if use.certain and is_of_one_machine(use.path):
@@ -61,35 +129,36 @@ class _Looking:
             elif not use.writes:
                 yield from self._read(path, use)
                 yield from self._fitting(path, use) if use.is_pattern else ()
-        for tree in pieces:
-            for mention in mentions_in(tree):
-                yield from self._named(path, mention)
+        for mention in mentions:
+            yield from self._named(path, mention)
 
-    def _elsewhere(self, path: str, use: FileUse) -> Iterator[Finding]:
+    def _elsewhere(self, path: str, use: FileUse) -> Iterator[Undeclared]:
         if use.path not in self._told:
             self._told.add(use.path)
             said = f"names {shown(use.path[:200])!r}, which other people do not have"
             text, slug = f"{_place(path, use.line)} {said}", self.declared.step.slug
-            yield Finding("warning", "absolute-path", text, slug, None, _FOREIGN)
+            yield Undeclared(Finding("warning", "absolute-path", text, slug, None, _FOREIGN))
 
-    def _read(self, path: str, use: FileUse) -> Iterator[Finding]:
+    def _read(self, path: str, use: FileUse) -> Iterator[Undeclared]:
         place = _inside(self.declared.step.directory, use.path)
         if place is not None and self.declared.is_missed(place):
             maker = self.declared.maker(place)
             made = f", which step {maker!r} makes: it" if maker else ", which"
-            action = _KEPT if use.path in self._written else _DECLARE
+            is_kept = use.path in self._written
             text = f"reads {shown(place)!r}{made} is not declared"
-            yield self._finding(path, use.line, text, place, action)
+            told = self._told_at(path, use.line, text, place, _KEPT if is_kept else _DECLARE)
+            yield Undeclared(told, (place,), use.certain and not is_kept)
 
-    def _fitting(self, path: str, use: FileUse) -> Iterator[Finding]:
+    def _fitting(self, path: str, use: FileUse) -> Iterator[Undeclared]:
         """Yield one finding for a pattern: the first file that fits, and how many more do."""
         pattern = _inside(self.declared.step.directory, use.path)
         places = self.declared.missed_by(pattern) if pattern else ()
         if places:
             text = f"reads {shown(use.path)!r}: {self.declared.tell(places)} not declared"
-            yield self._finding(path, use.line, text, places[0], _DECLARE_ALL)
+            told = self._told_at(path, use.line, text, places[0], _DECLARE_ALL)
+            yield Undeclared(told, tuple(places), use.certain)
 
-    def _named(self, path: str, mention: Mention) -> Iterator[Finding]:
+    def _named(self, path: str, mention: Mention) -> Iterator[Undeclared]:
         """Yield what a text names: from the step's folder, or, if it ends a path, near."""
         if mention.text in self._written:
             return
@@ -98,41 +167,32 @@ class _Looking:
             place = _inside(base, mention.text)
             if place and self._is_missed_file(place):
                 text = f"names {shown(place)!r}, which is not declared"
-                yield self._finding(path, mention.line, text, place, _PERHAPS)
+                told = self._told_at(path, mention.line, text, place, _PERHAPS)
+                yield Undeclared(told, (place,))
                 return
             if place and (inner := self.declared.missed_in(place)):
                 text = (
                     f"names the folder {shown(place)!r}: {self.declared.tell(inner)} not declared"
                 )
-                yield self._finding(path, mention.line, text, inner[0], _PERHAPS_ALL)
+                told = self._told_at(path, mention.line, text, inner[0], _PERHAPS_ALL)
+                yield Undeclared(told)
                 return
 
     def _is_missed_file(self, place: str) -> bool:
         is_file = self.declared.inspection.place(place).kind == "file"
         return is_file and not self.declared.holds(place)
 
-    def _finding(self, path: str, line: int, text: str, place: str, action: str) -> Finding:
+    def _told_at(self, path: str, line: int, text: str, place: str, action: str) -> Finding:
         self.declared.known.append(place)
-        text = f"{_place(path, line)} {text}"
-        slug = self.declared.step.slug
-        return Finding("warning", "undeclared-input", text, slug, place, action)
+        return _told(self.declared.step, f"{_place(path, line)} {text}", place, action)
+
+
+def _told(step: Step, text: str, path: str, action: str) -> Finding:
+    return Finding("warning", "undeclared-input", text, step.slug, path, action)
 
 
 def _place(path: str, line: int) -> str:
     return shown(path) if path.endswith(".ipynb") else f"{shown(path)}:{line}"
-
-
-def _trees(inspection: Inspection, path: str) -> list[ast.Module]:
-    """Return the Python of a file, parsed: of a script, or of a notebook's cells."""
-    try:
-        data = inspection.tree.read(path)
-        if path.endswith(".ipynb"):
-            return [cell.tree for cell in Telling.of(path, read_notebook(data, path)).cells]
-    except VaibifyError:
-        return []  # which is said as such
-    if not path.endswith((".py", ".ipy")):
-        return []
-    return [Telling.of_script(path, data.decode("utf-8", "replace")).cells[0].tree]
 
 
 def _above(path: str) -> Iterator[str]:

@@ -1,0 +1,63 @@
+"""What a run consumes, as it is when the run begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from vaibify_lab.core.facts import RunRecord
+from vaibify_lab.core.model import Step
+from vaibify_lab.core.observed import FileState
+from vaibify_lab.files.stamps import Stamp
+from vaibify_lab.runs.context import RunContext
+from vaibify_lab.runs.preflight.undeclared import Watched
+from vaibify_lab.runs.writes import stamps
+
+
+@dataclass(frozen=True, slots=True)
+class Consumption:
+    """What a run consumes: hashes, and stamps that were taken before those were made.
+
+    ``reads`` and ``names`` are files that it reads, or may read, beside those that it declares.
+    ``states`` are those of its inputs and code.
+    """
+
+    inputs: Mapping[str, str]
+    code: Mapping[str, str]
+    stamps: Mapping[str, Stamp | None]
+    reads: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    states: Mapping[str, FileState] = field(default_factory=dict)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Every declared file and the code, once."""
+        return tuple(dict.fromkeys((*self.inputs, *self.code)))
+
+    @property
+    def unusable(self) -> dict[str, FileState]:
+        """Those of them that no run can take, missing or not plain."""
+        return {path: state for path, state in self.states.items() if state.kind != "file"}
+
+
+def consume(context: RunContext, step: Step, previous: RunRecord | None) -> Consumption:
+    """Stamp, then hash what a step would consume now."""
+    cache = context.observer.cache
+    inputs, code = context.observer.consumed_paths(step, previous)
+    before = stamps(context.tree, (*inputs, *code))
+    states = cache.observe(before)
+    watched = context.watched.get(step.slug, Watched())
+    beside = [path for path in watched.paths if path not in before]
+    known = {path: one.sha256 for path, one in cache.observe(beside).items() if one.sha256}
+    return Consumption(
+        _hashes(inputs, states),
+        _hashes(code, states),
+        before,
+        {path: known[path] for path in watched.reads if path in known},
+        {path: known[path] for path in watched.names if path in known},
+        states,
+    )
+
+
+def _hashes(paths: Iterable[str], states: Mapping[str, FileState]) -> dict[str, str]:
+    return {path: states[path].sha256 or "" for path in paths}

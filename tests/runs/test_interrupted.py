@@ -196,6 +196,7 @@ def test_a_runner_that_is_killed_is_seen_and_the_next_run_finishes(chain: Made) 
     assert (report.run, report.reasons[0].text) == (
         "interrupted",
         f"run {folder.run_id} lost its runner before the step ended;"
+        " it still runs, until the next run, or jupyter vaibify stop-run, ends it;"
         f" its old outputs lie in {aside} and the next run restores them",
     )
     assert (chain.root / aside / "old/out/a.txt").read_text() == "2\n"
@@ -208,11 +209,31 @@ def test_a_runner_that_is_killed_is_seen_and_the_next_run_finishes(chain: Made) 
     assert ran.texts("note", "make") == [
         f"ended what run {folder.run_id} left running",
         f"put back the outputs of make that run {folder.run_id} had moved aside;"
-        f" what that run wrote is in .vaibify/local/runs/{folder.run_id}/leftovers/make",
+        f" what run {folder.run_id} wrote is in .vaibify/local/runs/{folder.run_id}/leftovers/make",
     ]
     assert chain.states()["make"][0] == "current"
     assert (folder.path / "leftovers/make/out/a.txt").read_text() == "half\n"
     assert not (chain.root / ".vaibify/local/aside").joinpath(folder.run_id).exists()
+
+
+def test_a_first_run_that_is_lost_had_no_old_outputs(tmp_path: Path) -> None:
+    mark = f"133.{os.getpid()}"
+    made = Made.new(tmp_path / "p", CHAIN, CHAIN_FILES)
+    slow(made, mark)
+    folder = start(made)
+    wait_for(lambda: alive([mark]) and (made.root / "out/a.txt").exists())
+    kill_runner(folder)
+    lost = f"run {folder.run_id} lost its runner before the step ended"
+    on = "; it still runs, until the next run, or jupyter vaibify stop-run, ends it"
+    assert made.steps()["make"].reasons[0].text == f"{lost}{on}"
+    made.project().stop_run()
+    assert (alive([mark]), made.steps()["make"].reasons[0].text) == ([], lost)
+    made.write("make.sh", CHAIN_FILES["make.sh"])
+    ran = run_here(made)
+    assert ran.texts("note", "make") == [
+        f"what run {folder.run_id} wrote is in .vaibify/local/runs/{folder.run_id}/leftovers/make"
+    ]
+    assert ran.steps["make"] == "passed"
 
 
 def test_a_lost_run_is_recorded_when_the_next_one_does_something_else(chain: Made) -> None:

@@ -810,6 +810,37 @@ def test_a_program_that_is_not_there(root: Path) -> None:
     assert look(root, [step], dataclasses.replace(ENGINE, path=None)) == []
 
 
+@pytest.mark.parametrize(("directory", "word"), [("", "./bin/frob"), ("study", "../bin/frob")])
+def test_a_program_of_the_repository_is_named_by_its_path(
+    root: Path, directory: str, word: str
+) -> None:
+    for place in ("bin", "study"):
+        (root / place).mkdir(exist_ok=True)
+    (root / "bin/frob").write_text("#!/bin/sh\n")
+    step = fit(sDirectory=directory, saDataCommands=["frob {sRepoRoot}/data/x.csv"])
+    [(level, code, text)] = lines(look(root, [step]))
+    assert (level, code) == ("warning", "program-missing")
+    assert text.endswith(f"; name it as {word}")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("$PWD/bin", "$PWD"),
+        ("bin:${PATH}", "${PATH}"),
+        ("$(pwd)", "$("),
+        ("{sRepoRoot}/bin", "{sRepoRoot}"),
+        ("~/bin", "~/"),
+        ("`pwd`", "`"),
+    ],
+)
+def test_values_of_variables_stand_as_they_are(root: Path, value: str, said: str) -> None:
+    [found] = look(root, [fit(dictEnvironment={"A": value, "B": "5$, a{b}, x~/y"})])
+    assert (found.level, found.code) == ("warning", "value-literal")
+    assert found.text == f"dictEnvironment: A is {value!r} as it stands: nothing puts {said!r} in"
+    assert found.action == "set it in the command: export A=..."
+
+
 @pytest.mark.parametrize(
     ("command", "programs"),
     [

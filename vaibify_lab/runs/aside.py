@@ -106,6 +106,10 @@ class Aside:
         """Tell whether the runner died before it had moved, or noted, anything."""
         return all(self.tree.lstat(f"{self.folder}/{one}") is None for one in (_LIST, "old"))
 
+    def held_any(self) -> bool:
+        """Tell whether there were old outputs to move."""
+        return bool(not self.is_empty() and self._listed("existed"))
+
     def fault(self) -> str | None:
         """Say why this is not to be believed, None when it is: nothing strange is ever moved."""
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from vaibify_lab.core.world import Live, LiveState
+from vaibify_lab.engines.local.handle import LocalHandle
 from vaibify_lab.files.factstore import LOCAL
 from vaibify_lab.runs.events import parse_event
 from vaibify_lab.runs.journal import ENDINGS, RunFolder, damaged_line, each_event, read_events
@@ -152,11 +153,30 @@ def live_of(root: Path, stem: str) -> Mapping[str, Live]:
         elif state != "queued":
             what = "its tests" if state == "testing" else "the step"
             text = f"run {run_id} lost its runner before {what} ended"
+            if left := _runs_on(run, slug):
+                text += f"; it {left}, until the next run, or jupyter vaibify stop-run, ends it"
             aside = f"{LOCAL}/aside/{run_id}/{stem}/{slug}"
-            if (root / aside).is_dir():
+            if _holds_any(root / aside / "old"):
                 text += f"; its old outputs lie in {aside} and the next run restores them"
             found[slug] = Live("interrupted", run_id, text)
     return found
+
+
+def _runs_on(run: Unfinished, slug: str) -> str:
+    """Say whether what a lost runner had started goes on; of a container only its engine knows."""
+    engine = run.started.get("engine")
+    if isinstance(engine, Mapping) and engine.get("kind") == "docker":
+        return "may still run"
+    records = run.folder.step(slug).glob("*/supervisor.json")
+    handles = (LocalHandle.found(one.parent) for one in records)
+    return "still runs" if any(one.poll() is None for one in handles) else ""
+
+
+def _holds_any(folder: Path) -> bool:
+    try:
+        return bool(os.listdir(folder))
+    except OSError:
+        return False
 
 
 def _first(events: list[dict[str, Any]], name: str) -> Mapping[str, Any]:

@@ -73,11 +73,14 @@ def _restore(aside: Aside, journal: JournalWriter) -> None:
         text = f"left alone what is not a run's: {fault}"
         journal.write("warning", step=aside.slug, text=text, path=aside.folder)
         return
+    run_id, had = aside.run_id, aside.held_any()
     apart = aside.put_back()
-    text = f"put back the outputs of {aside.slug} that run {aside.run_id} had moved aside"
-    if apart:
-        text += f"; what that run wrote is in {aside.leftovers}"
-    journal.write("note", step=aside.slug, text=text)
+    told = (
+        [f"put back the outputs of {aside.slug} that run {run_id} had moved aside"] if had else []
+    )
+    told += [f"what run {run_id} wrote is in {aside.leftovers}"] if apart else []
+    if told:
+        journal.write("note", step=aside.slug, text="; ".join(told))
 
 
 def _record_loss(opened: Opened, run: Unfinished, journal: JournalWriter) -> None:

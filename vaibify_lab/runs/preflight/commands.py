@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 import shutil
 from collections.abc import Iterable, Iterator
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from vaibify_lab.core import shell
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
-from vaibify_lab.core.paths import COMMON, shown
+from vaibify_lab.core.paths import COMMON, as_word, shown
 from vaibify_lab.runs.preflight.inspection import Inspection
 from vaibify_lab.runs.preflight.undeclared import undeclared_in_commands
 
@@ -29,6 +30,7 @@ _OF_BASH = frozenset(_BUILTIN.split())
 _PERSONAL = tuple(
     f"/{one}/" for one in ["home", "Users", "root", "mnt", "media", "scratch", "Volumes"]
 )
+_PUT_IN = re.compile(r"\$(?:\{\w+\}|\(|[A-Za-z_]\w*)|\{s[A-Z]\w*\}|^~/|`")
 _ABSOLUTE = re.compile(r"(?:/[^/\s]+)+/?")
 
 
@@ -36,6 +38,7 @@ def command_findings(inspection: Inspection, step: Step) -> Iterator[Finding]:
     """Yield what is doubtful in a step's commands."""
     yield from _programs(inspection, step)
     yield from _foreign_paths(step)
+    yield from _literal_values(step)
     yield from (one.finding for one in undeclared_in_commands(inspection, step))
 
 
@@ -48,7 +51,26 @@ def _programs(inspection: Inspection, step: Step) -> Iterator[Finding]:
     for program in programs_of(step.commands):
         if program not in own and shutil.which(program, path=path) is None:
             text = f"the program {program!r} is not on the PATH of a step ({path})"
-            yield Finding("warning", "program-missing", text, step.slug, None, "install it")
+            own_one = next(iter(inspection.ending_with(program)), None)
+            action = f"name it as {_from(step.directory, own_one)}" if own_one else "install it"
+            yield Finding("warning", "program-missing", text, step.slug, own_one, action)
+
+
+def _from(directory: str, path: str) -> str:
+    """Return a file of the repository as a command that runs in ``directory`` names it."""
+    near = posixpath.relpath(path, directory or ".")
+    return as_word(near if near.startswith("../") else f"./{near}")
+
+
+def _literal_values(step: Step) -> Iterator[Finding]:
+    """Yield variables whose value looks as if something would put another in."""
+    for name, value in step.environment.items():
+        if (found := _PUT_IN.search(value)) is not None:
+            text = f"dictEnvironment: {name} is {shown(value[:200])!r} as it stands: nothing puts"
+            action = f"set it in the command: export {name}=..."
+            yield Finding(
+                "warning", "value-literal", f"{text} {found[0]!r} in", step.slug, None, action
+            )
 
 
 def programs_of(commands: tuple[str, ...]) -> list[str]:

@@ -14,7 +14,7 @@ from vaibify_lab.project import Project
 from vaibify_lab.runs import turning
 
 SIGN_OFF = ".vaibify/sign_offs/workflow/use.json"
-FAULT = "container.conf: is link, which a manifest cannot list (a symbolic link to vaibify.yml)"
+FAULT = "container.conf: is a symbolic link to vaibify.yml, which a manifest cannot list"
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from vaibify_lab.core.world import World
 UNKNOWABLE = frozenset({"unreadable", "changing"})
 _ROLES = {"output": "an output", "input": "an input", "code": "part of the code"}
 DECLARE_READ = "add it to saInputDataFiles, then jupyter vaibify run"
-_STATE_TEXT = {
+STATE_TEXT = {
     "missing": "is missing",
     "link": "is, or lies below, a symbolic link",
     "not-regular": "is not a regular file",
@@ -95,7 +95,7 @@ def of_files(
 
 def describe(path: str, state: FileState) -> str:
     """Say in words what is wrong with a file, or that its bytes differ."""
-    text = _STATE_TEXT.get(state.kind, "differs from the last run")
+    text = STATE_TEXT.get(state.kind, "differs from the last run")
     detail = f" ({state.detail})" if state.detail else ""
     return f"{shown(path)} {text}{detail}"
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from vaibify_lab.core.clashes import RENAME
+from vaibify_lab.core.differences import STATE_TEXT
 from vaibify_lab.core.errors import InvalidFile, MissingFile, NotPassed, UnsafePath, VaibifyError
 from vaibify_lab.core.model import Workflow
 from vaibify_lab.core.paths import as_word, shown
@@ -233,8 +234,10 @@ def _refused(path: str, kind: str, detail: str) -> VaibifyError:
     if kind == "lfs-pointer":
         text = "holds a git LFS pointer, not the content"
         return InvalidFile(text, where=where, action="git lfs pull")
+    if kind in ("link", "not-regular") and detail:
+        return UnsafePath(f"is {detail}, which a manifest cannot list", where=where)
     more = f" ({detail})" if detail else ""
-    return UnsafePath(f"is {kind}, which a manifest cannot list{more}", where=where)
+    return UnsafePath(f"{STATE_TEXT.get(kind, kind)}{more}: it cannot be listed", where=where)
 
 
 def lock_digest(data: bytes) -> str:

@@ -53,6 +53,8 @@ READERS = {
     "argument": (f"python a.py {IN2}", "import sys\n"
                  "open('o', 'w').write(open(sys.argv[1]).read())\n"),
     "words": ("cat data/*2.csv > o", ""),
+    "value": ("D=data; cat $D/in2.csv > o", ""),
+    "value in a pattern": ("D=data; cat $D/*2.csv > o", ""),
     "redirected": (f"cat < {IN2} > o", ""),
     "option": (f"python a.py --in={IN2}", "import sys\n"
                "open('o', 'w').write(open(sys.argv[1][5:]).read())\n"),
@@ -162,6 +164,7 @@ def test_what_other_languages_name(tmp_path: Path, script: str) -> None:
     "text",
     [
         f"echo {IN2} > o",
+        "D=data; echo $D/in2.csv > o",
         f"test -f {IN2} && echo 1 > o",
         f"rm -f {IN2}; echo 1 > o",
         f"# {IN2}\necho 1 > o",

@@ -13,6 +13,7 @@ from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import fault_of, is_of_one_machine, shown
 from vaibify_lab.files.filenames import FileUse
 from vaibify_lab.files.mentions import Mention
+from vaibify_lab.files.shellsource import expanded_by
 from vaibify_lab.runs.preflight.declared import Declared
 from vaibify_lab.runs.preflight.inspection import Inspection
 from vaibify_lab.runs.preflight.said import said_in
@@ -94,7 +95,8 @@ def undeclared_in_commands(inspection: Inspection, step: Step) -> Iterator[Undec
     known = [*step.inputs, *step.outputs, *(scan.files if scan else ()), *named.scripts]
     known += [*(step.declared_scripts or ()), *filter(None, [step.notebook])]
     declared = Declared(inspection, step, known)
-    for path in named.mentioned:
+    values = expanded_by(step.commands, step.directory)  # what a shell has put values into
+    for path in (*named.mentioned, *values.mentioned):
         if declared.is_missed(path):
             maker = declared.maker(path)
             made = f", which step {maker!r} makes: it is not" if maker else ", which is not"
@@ -102,9 +104,9 @@ def undeclared_in_commands(inspection: Inspection, step: Step) -> Iterator[Undec
             more = "" if maker else ", or to the outputs if the step makes it"
             known.append(path)
             told = _told(step, text, path, _OF_COMMANDS + more)
-            yield Undeclared(told, (path,), named.reads(path))
-    for name in (*named.patterns, *named.given):
-        is_pattern = name in named.patterns
+            yield Undeclared(told, (path,), named.reads(path) and values.reads(path))
+    for name in (*named.patterns, *values.patterns, *named.given, *values.given):
+        is_pattern = name in named.patterns or name in values.patterns
         if paths := declared.missed_by(name) if is_pattern else declared.missed_in(name):
             text = f"a command names {shown(name)!r}: {declared.tell(paths)} not declared"
             told = _told(step, text, paths[0], _ALL_OF_COMMANDS)

@@ -97,6 +97,7 @@ except OSError:
         ("c.npy", True, True),
         ("d.npy", False, True),
         ("e.txt", True, True),
+        ("f.txt", False, True),
         ("g.txt", True, True),
         ("maybe.txt", False, False),
     ]

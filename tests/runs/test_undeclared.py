@@ -99,7 +99,11 @@ GLOB = "import glob\nimport os\nfrom pathlib import Path\n"
         ("glob.glob('../data/*.csv')", "'../data/*.csv': 'data/else.csv' and 1 more are"),
         ("glob.glob('../given/*.csv')", None),
         ("open('sub/[1].csv')", "'study/sub/[1].csv', which is"),
-        ("(Path(__file__).parent.parent / 'data').glob('**/*.csv')", None),
+        (
+            "(Path(__file__).parent.parent / 'data').glob('**/*.csv')",
+            "'data/**/*.csv': 'data/else.csv' and 1 more are",
+        ),
+        ("(Path(__file__).parent.parent.parent / 'data').glob('**/*.csv')", None),
         ("glob.glob('../../*')", None),
         ("glob.glob('sub/*.txt')", None),
         ("glob.glob('sub/.*')", "'sub/.*': 'study/sub/.hidden' is"),

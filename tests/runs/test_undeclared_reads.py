@@ -150,6 +150,56 @@ def test_what_may_be_read_is_noted_once_it_changed(tmp_path: Path, command: str,
     assert made.states()["one"][0] == "current"
 
 
+HERE = "os.path.dirname(os.path.abspath(__file__))"
+PLACES = {
+    "beside the script": f"open(os.path.join({HERE}, 'in2.csv'))",
+    "above the script": f"HERE = {HERE}\nopen(os.path.join(HERE, '..', 'data', 'in2.csv'))",
+    "parent": "P = Path(__file__).resolve().parent\n(P / 'in2.csv').open()",
+    "parents": "(Path(__file__).absolute().parents[1] / 'data/in2.csv').read_text()",
+    "joinpath": "Path(__file__).parent.joinpath('in2.csv').read_text()",
+    "parent of a name": "SELF = Path(__file__)\nopen(SELF.parent / 'in2.csv')",
+    "working folder": "open(os.path.join(os.getcwd(), 'data', 'in2.csv'))",
+    "working path": "(Path.cwd() / 'data' / 'in2.csv').read_text()",
+    "copied": "shutil.copy('data/in2.csv', 'o')",
+    "function": "def load(n):\n    return open('data/in2.csv').read(n)\nload(3)",
+    "function of a module": "import lib\nlib.load(3)",
+    "function from a module": "from lib import load as get\nget(3)",
+}
+
+
+@pytest.mark.parametrize("way", PLACES)
+def test_where_python_finds_what_it_reads(tmp_path: Path, way: str) -> None:
+    text = (
+        f"import os, shutil\nfrom pathlib import Path\nopen('o', 'w').write('1')\n{PLACES[way]}\n"
+    )
+    library = "def load(n):\n    return open('data/in2.csv').read(n)\n"
+    one = step("One", "python data/a.py", out="o", **DECLARED)
+    made = Made.new(tmp_path / "p", [one], {**FILES, "data/a.py": text, "data/lib.py": library})
+    assert run_here(made).steps == {"one": "passed"}
+    assert record(made, "one").undeclared_reads.keys() == {IN2}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import lib\nload = 1",
+        "from lib import other\nother()",
+        "def load():\n    pass\nload()",
+        "open(Path(__file__).parents[2] / 'data/in2.csv') if Path('no').exists() else 0",
+    ],
+)
+def test_what_no_python_here_calls_is_not_read(tmp_path: Path, text: str) -> None:
+    library = "def other():\n    pass\n\n\ndef load():\n    return open('data/in2.csv').read()\n"
+    files = {
+        "data/lib.py": library,
+        "data/a.py": f"from pathlib import Path\n{text}\nopen('o', 'w')\n",
+    }
+    one = step("One", "python data/a.py", out="o", **DECLARED)
+    made = Made.new(tmp_path / "p", [one], {**FILES, **files})
+    assert run_here(made).steps == {"one": "passed"}
+    assert record(made, "one").undeclared_reads == {}
+
+
 @pytest.mark.parametrize("script", ["b.R", "b.jl", "b.js"])
 def test_what_other_languages_name(tmp_path: Path, script: str) -> None:
     one = step("One", "echo 1 > o", out="o", saScripts=[script], **DECLARED)

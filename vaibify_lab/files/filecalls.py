@@ -15,6 +15,7 @@ READS: dict[str, int] = {
             *("np.load", "numpy.load", "joblib.load", "torch.load", "Image.open", "fits.open"),
             *("rasterio.open", "uproot.open", "xr.load_dataset", "xarray.load_dataset"),
             *("xr.load_dataarray", "Table.read", "ascii.read", "wavfile.read", "fits.getdata"),
+            *("shutil.copy", "shutil.copyfile", "shutil.copy2"),
             *("fits.getheader", "requests.get", "requests.post", "httpx.get", "wget.download"),
         ),
         0,
@@ -66,6 +67,10 @@ OF_PATH_LISTS = {"iterdir": "*", "walk": "**/*"}
 OF_PATH_WRITE = frozenset({"write_text", "write_bytes", "mkdir", "touch"})
 HARMLESS = frozenset({"Path", "PurePath", "join", "str", "print", "exists", "isfile", "isdir"})
 PATHS = frozenset({"Path", "PurePath", "PosixPath"})
+# What gives a path of the same file, of another place on its way, or the folder where code runs.
+SAME_PATH = frozenset({"abspath", "realpath", "normpath", "fspath", "str"})
+SAME_OF_PATH = frozenset({"resolve", "absolute", "as_posix"})
+HERE = frozenset({"os.getcwd", "getcwd", "Path.cwd"})
 GUARDS = frozenset({"FileNotFoundError", "OSError", "IOError", "Exception", "BaseException"})
 # What shows a picture or a sound that lies in the file of its argument `filename`.
 SHOWS = frozenset({"Image", "SVG", "Audio", "Video"})

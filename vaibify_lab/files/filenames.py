@@ -19,6 +19,7 @@ from vaibify_lab.files.filecalls import (
     GLOBS,
     GUARDS,
     HARMLESS,
+    HERE,
     KEYWORDS,
     LISTS,
     OF_PATH_LISTS,
@@ -26,10 +27,14 @@ from vaibify_lab.files.filecalls import (
     OF_PATH_WRITE,
     PATHS,
     READS,
+    SAME_OF_PATH,
+    SAME_PATH,
     SHOWS,
     WRITES,
 )
 from vaibify_lab.files.syntax import dotted_name, last_name
+
+ROOT_SIGN = "{sRepoRoot}/"  # begins a path of the repository's root, as in commands
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +54,22 @@ class FileUse:
 
 @dataclass(slots=True)
 class FileReader:
-    """Reads pieces of code that run one after the other and share their names."""
+    """Reads pieces of code that run one after the other and share their names.
+
+    ``called`` are functions that other code calls. What a function with arguments reads is certain
+    only ``with_arguments``: whoever reports an error of it had better know what they are.
+    """
 
     names: dict[str, str] = field(default_factory=dict)
     handed: set[str] = field(default_factory=set)  # texts given to functions that nobody here knows
+    called: frozenset[str] = frozenset()
+    with_arguments: bool = False
 
     def read(self, tree: ast.Module) -> tuple[FileUse, ...]:
         """Return the files that a piece of code names; nothing where it is nested too deep."""
         try:
             called = {last_name(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-            walk = _Walk(self.names, called, self.handed)
+            walk = _Walk(self.names, called | self.called, self.handed, self.with_arguments)
             for statement in tree.body:
                 walk.statement(statement, certain=True)
         except RecursionError:
@@ -71,13 +82,15 @@ class _Walk:
     names: dict[str, str]
     called: set[str]
     handed: set[str]
+    with_arguments: bool
     found: list[FileUse] = field(default_factory=list)
 
     def statement(self, node: ast.AST, *, certain: bool) -> None:
         """Read a statement and what it holds, in order; names are kept as they are given."""
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if node.name in self.called:
-                self.body(node.body, certain=certain and not node.args.args)
+                is_certain = self.with_arguments or not node.args.args
+                self.body(node.body, certain=certain and is_certain)
             return
         if isinstance(node, ast.If):
             test = node.test.value if isinstance(node.test, ast.Constant) else None
@@ -182,8 +195,9 @@ class _Walk:
         if not isinstance(call.func, ast.Attribute):
             return None
         value = call.func.value
-        is_path = isinstance(value, ast.BinOp) or (
-            isinstance(value, ast.Call) and last_name(value.func) in PATHS
+        of_paths = (*PATHS, *SAME_OF_PATH, "joinpath")
+        is_path = isinstance(value, ast.BinOp | ast.Attribute) or (
+            isinstance(value, ast.Call) and last_name(value.func) in of_paths
         )
         if is_path or (isinstance(value, ast.Name) and value.id in self.names):
             return self._text(value)
@@ -212,12 +226,33 @@ class _Walk:
             return self._made(node)
         if isinstance(node, ast.JoinedStr):
             return self._joined(node)
+        if isinstance(node, ast.Attribute) and node.attr == "parent":
+            return self._above(node.value, 1)
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute):
+            at = getattr(node.slice, "value", None)
+            is_one = node.value.attr == "parents" and isinstance(at, int) and 0 <= at < 100
+            return self._above(node.value.value, at + 1) if is_one and at is not None else None
         return None
+
+    def _above(self, node: ast.expr, count: int) -> str | None:
+        """Return the folder so many above a path, None where it is not known to have that many."""
+        text = self._text(node)
+        for _ in range(count):
+            if not text or text in (".", "..", ROOT_SIGN[:-1]) or text.endswith("/.."):
+                return None
+            text = posixpath.dirname(text) or "."
+        return text
 
     def _made(self, call: ast.Call) -> str | None:
         name, dotted = last_name(call.func), dotted_name(call.func)
-        if name in PATHS or dotted in ("os.path.join", "path.join", "str", "os.fspath"):
-            parts = [self._text(one) for one in call.args]
+        if dotted in HERE:
+            return "."
+        if name == "dirname" and len(call.args) == 1:
+            return self._above(call.args[0], 1)
+        is_of_path = name in (*SAME_OF_PATH, "joinpath")
+        if is_of_path or name in {*PATHS, *SAME_PATH} or dotted in ("os.path.join", "path.join"):
+            first = [call.func.value] if isinstance(call.func, ast.Attribute) and is_of_path else []
+            parts = [self._text(one) for one in (*first, *call.args)]
             known = [one for one in parts if one is not None]
             return posixpath.join(*known) if known and len(known) == len(parts) else None
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import posixpath
 import re
 from collections.abc import Iterator
@@ -10,46 +11,75 @@ from functools import lru_cache
 from vaibify_lab.core.commands import named_by
 from vaibify_lab.core.errors import VaibifyError
 from vaibify_lab.files.codefile import language_of
-from vaibify_lab.files.filenames import FileReader, FileUse
+from vaibify_lab.files.filenames import ROOT_SIGN, FileReader, FileUse
 from vaibify_lab.files.mentions import Mention, mentions_in
 from vaibify_lab.files.shellsource import shell_lines
+from vaibify_lab.files.syntax import last_name
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.notebooks.foretell.telling import Telling
 from vaibify_lab.provenance.compare.notebook_file import read_notebook
 
 Said = tuple[tuple[FileUse, ...], tuple[Mention, ...]]
-_PYTHON = ("python", "ipython")
+_NONE: frozenset[str] = frozenset()
+_PYTHON = ("python", "ipython", "notebook")
 _QUOTED = ("r", "julia", "matlab", "perl", "javascript", "quoted")
 _TEXT = re.compile(r"""(["'])([^"'\n\\]{1,300})\1""")
 _OPENS = re.compile(r"^\s*(?:if|case)\b")
 _CLOSES = re.compile(r"\b(?:fi|esac)\b")
 
 
-def said_in(tree: Tree, path: str, directory: str) -> Said:
+def said_in(tree: Tree, path: str, directory: str, called: frozenset[str] = frozenset()) -> Said:
     """Return the files that code uses, and those it names; nothing of what cannot be read.
 
-    ``directory`` is where it runs, from which the paths are to be read.
+    ``directory`` is where it runs, from which the paths are to be read; those of the repository's
+    root begin with `ROOT_SIGN`. ``called`` are functions that other code of its step calls.
     """
     try:
-        return _read_once(path, tree.read(path), directory)
+        return _read_once(path, tree.read(path), directory, called)
     except VaibifyError:
         return (), ()  # which is said as such
 
 
+def calls_in(tree: Tree, path: str) -> frozenset[str]:
+    """Return the functions of other modules that a file of Python calls, by their last names."""
+    try:
+        return _calls_once(path, tree.read(path)) if path.endswith((".py", ".ipynb")) else _NONE
+    except VaibifyError:
+        return _NONE
+
+
+@lru_cache(256)
+def _calls_once(path: str, data: bytes) -> frozenset[str]:
+    nodes = [node for tree in _trees(path, data) for node in ast.walk(tree)]
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    known = {one.asname or one.name.partition(".")[0]: one for two in imports for one in two.names}
+    found: set[str] = set()
+    for call in (node.func for node in nodes if isinstance(node, ast.Call)):
+        if isinstance(call, ast.Name) and call.id in known:
+            found.add(known[call.id].name)
+        elif isinstance(call, ast.Attribute) and last_name(call.value) in known:
+            found.add(call.attr)
+    return frozenset(found)
+
+
+def _trees(path: str, data: bytes) -> list[ast.Module]:
+    if path.endswith(".ipynb"):
+        return [cell.tree for cell in Telling.of(path, read_notebook(data, path)).cells]
+    return [Telling.of_script(path, data.decode("utf-8", "replace")).cells[0].tree]
+
+
 @lru_cache(256)  # many steps share a script
-def _read_once(path: str, data: bytes, directory: str) -> Said:
+def _read_once(path: str, data: bytes, directory: str, called: frozenset[str]) -> Said:
     language = language_of(path, data)
     if language == "shell":
         return _of_shell(data, directory)
     if language in _QUOTED:
         return (), tuple(_quoted(data.decode("utf-8", "replace")))
-    if language == "notebook":
-        trees = [cell.tree for cell in Telling.of(path, read_notebook(data, path)).cells]
-    elif language in _PYTHON:
-        trees = [Telling.of_script(path, data.decode("utf-8", "replace")).cells[0].tree]
-    else:
+    if language not in _PYTHON:
         return (), ()
-    reader = FileReader()
+    trees = _trees(path, data)
+    here = {} if language == "notebook" else {"__file__": f"{ROOT_SIGN}{path}"}
+    reader = FileReader(here, called=called, with_arguments=True)
     uses = tuple(use for tree in trees for use in reader.read(tree))
     return uses, tuple(one for tree in trees for one in mentions_in(tree))
 

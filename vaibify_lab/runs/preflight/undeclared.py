@@ -11,12 +11,12 @@ from vaibify_lab.core.commands import named_by
 from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import fault_of, is_of_one_machine, shown
-from vaibify_lab.files.filenames import FileUse
+from vaibify_lab.files.filenames import ROOT_SIGN, FileUse
 from vaibify_lab.files.mentions import Mention
 from vaibify_lab.files.shellsource import expanded_by
 from vaibify_lab.runs.preflight.declared import Declared
 from vaibify_lab.runs.preflight.inspection import Inspection
-from vaibify_lab.runs.preflight.said import said_in
+from vaibify_lab.runs.preflight.said import calls_in, said_in
 
 _DECLARE = "add it to saInputDataFiles, else no envelope holds it"
 _DECLARE_ALL = "add them, or their folder, to saInputDataFiles, else no envelope holds them"
@@ -80,7 +80,8 @@ def undeclared_in_code(
     if scan is None or step.interactive or not step.enabled:
         return
     known = [*step.inputs, *step.outputs, *scan.files, *tests]
-    looking = _Looking(Declared(inspection, step, known))
+    called = frozenset().union(*(calls_in(inspection.tree, path) for path in scan.files))
+    looking = _Looking(Declared(inspection, step, known), called)
     for path in (*scan.files, *tests):
         yield from looking.at(path)
 
@@ -118,12 +119,14 @@ class _Looking:
     """Tells of each file once."""
 
     declared: Declared
+    called: frozenset[str]
     _written: set[str] = field(default_factory=set)
     _told: set[str] = field(default_factory=set)
 
     def at(self, path: str) -> Iterator[Undeclared]:
         """Yield what a file of code names."""
-        uses, mentions = said_in(self.declared.inspection.tree, path, self.declared.step.directory)
+        tree, directory = self.declared.inspection.tree, self.declared.step.directory
+        uses, mentions = said_in(tree, path, directory, self.called)
         self._written.update(one.path for one in uses if one.writes)
         for use in uses:
             if use.certain and is_of_one_machine(use.path):
@@ -156,7 +159,8 @@ class _Looking:
         pattern = _inside(self.declared.step.directory, use.path)
         places = self.declared.missed_by(pattern) if pattern else ()
         if places:
-            text = f"reads {shown(use.path)!r}: {self.declared.tell(places)} not declared"
+            name = shown(use.path.removeprefix(ROOT_SIGN))
+            text = f"reads {name!r}: {self.declared.tell(places)} not declared"
             told = self._told_at(path, use.line, text, places[0], _DECLARE_ALL)
             yield Undeclared(told, tuple(places), use.certain)
 
@@ -208,5 +212,7 @@ def _inside(base: str, path: str) -> str | None:
     """Return the repository path that a path of the code means; None where it is no such."""
     if "://" in path or posixpath.isabs(path) or "\0" in path:
         return None
+    if path.startswith(ROOT_SIGN):
+        base, path = "", path.removeprefix(ROOT_SIGN)
     inner = posixpath.normpath(posixpath.join(base, path))
     return None if inner in ("..", ".") or inner.startswith("../") else inner

@@ -275,6 +275,22 @@ def test_what_another_step_makes_and_nobody_says(tmp_path: Path) -> None:
     assert reasons(made, "two") == ["undeclared input a differs from the last run"]
 
 
+def test_what_another_step_makes_meanwhile(tmp_path: Path) -> None:
+    """Nobody says that the one waits for the other, but it does."""
+    waits = "for n in $(seq 1200); do [ -e ../x/a ] && break; sleep 0.05; done; cp ../x/a b"
+    steps = [
+        step("Two", waits, out="y/b", sDirectory="y"),
+        step("One", "sleep 0.5; cp ../data/in1.csv a", out="x/a", sDirectory="x", **DECLARED),
+    ]
+    made = Made.new(tmp_path / "p", steps, {**FILES, "x/.keep": "", "y/.keep": ""})
+    assert run_here(made, jobs=2).steps == {"one": "passed", "two": "passed"}
+    assert record(made, "two").undeclared_reads.keys() == {"x/a"}
+    assert made.states()["two"][0] == "current"
+    made.write("data/in1.csv", "other\n")
+    assert run_here(made, "one").steps == {"one": "passed"}
+    assert reasons(made, "two") == ["undeclared input x/a differs from the last run"]
+
+
 def test_a_sealed_run_read_nothing_undeclared(tmp_path: Path) -> None:
     made = project(tmp_path, "python a.py", a_dot_py=MAY_READ)
     assert run_here(made, sealed=True).steps == {"one": "passed"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from vaibify_lab.core.facts import RunRecord
@@ -57,6 +57,23 @@ def consume(context: RunContext, step: Step, previous: RunRecord | None) -> Cons
         {path: known[path] for path in watched.names if path in known},
         states,
     )
+
+
+def read_beside(
+    context: RunContext, step: Step, consumed: Consumption, written: Container[str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return what a run read, or may have read, undeclared, and did not write.
+
+    By the hashes from before; of what was not there then, and another step made meanwhile, by
+    those of now.
+    """
+    watched = context.watched.get(step.slug, Watched())
+    late = [path for path in watched.reads if path not in {*consumed.reads, *consumed.paths}]
+    states = context.observer.cache.observe(late)
+    made = {path: one.sha256 for path, one in states.items() if one.sha256}
+    both = ({**consumed.reads, **made}, consumed.names)
+    reads, names = ({path: one[path] for path in one if path not in written} for one in both)
+    return reads, names
 
 
 def _hashes(paths: Iterable[str], states: Mapping[str, FileState]) -> dict[str, str]:

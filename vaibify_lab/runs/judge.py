@@ -18,7 +18,7 @@ from vaibify_lab.files.hashing import hash_many
 from vaibify_lab.files.other_form import instead_of
 from vaibify_lab.files.tree import Tree
 from vaibify_lab.runs import explain
-from vaibify_lab.runs.consuming import Consumption
+from vaibify_lab.runs.consuming import Consumption, read_beside
 from vaibify_lab.runs.context import RunContext
 from vaibify_lab.runs.guard import Guard
 from vaibify_lab.runs.remedies import Place
@@ -108,10 +108,7 @@ class Judge:
             self.context.journal.write("warning", step=self.step.slug, text=text)
         pins = Pins(dict(self.consumed.inputs), dict(self.consumed.code), found)
         written = frozenset(seen.undeclared)
-        reads, names = (
-            {path: sha256 for path, sha256 in found.items() if path not in written}
-            for found in (self.consumed.reads, self.consumed.names)
-        )
+        reads, names = read_beside(self.context, self.step, self.consumed, written)
         own = self._own_code(written)
         return Verdict("passed", None, 0, pins, undeclared, seen.hidden, own, reads, names)
 

@@ -91,6 +91,8 @@ def test_e05_a_change_of_what_was_read_undeclared_is_seen(tmp_path: Path, way: s
 
     (made.root / IN2).unlink()
     assert reasons(made) == [f"undeclared input {IN2} is missing"]
+    [found] = made.project().report().steps
+    assert found.reasons[0].action == "jupyter vaibify run", "what is gone cannot be declared"
     made.write(IN2, "other\n")
     assert run_here(made).steps == {"one": "passed"}
     assert made.read("o") == "other\n"
@@ -228,6 +230,95 @@ def test_what_is_named_and_not_read(tmp_path: Path, text: str, where: str) -> No
     assert made.states()["one"][0] == "current"
 
 
+def test_a_raw_folder_that_is_an_argument_is_read_whole(tmp_path: Path) -> None:
+    made = Made.new(
+        tmp_path / "p",
+        [
+            step(
+                "One",
+                "cat $(find raw -type f) > o; test -d raw",
+                "cp -r raw copy",
+                out=["o", "copy/"],
+            )
+        ],
+        {"raw/a.csv": "1\n", "raw/sub/b.csv": "2\n"},
+    )
+    assert run_here(made).steps == {"one": "passed"}
+    assert record(made, "one").undeclared_reads.keys() == {"raw/a.csv", "raw/sub/b.csv"}
+    made.write("raw/sub/b.csv", "other\n")
+    assert reasons(made) == ["undeclared input raw/sub/b.csv differs from the last run"]
+
+
+def test_what_a_makefile_names(tmp_path: Path) -> None:
+    rules = "o: data/in1.csv data/in2.csv\n\tcat $^ > $@  # data/in3.txt\n"
+    made = Made.new(
+        tmp_path / "p", [step("One", "make o", out="o", **DECLARED)], {**FILES, "Makefile": rules}
+    )
+    run_here(made)
+    assert record(made, "one").undeclared_names.keys() == {IN2}
+    made.write(IN2, "other\n")
+    assert notes(made) == [("undeclared-name", IN2)]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [f"x = !cat {IN2}", f"!sort {IN2} | head", f"%%bash\nfor n in 1; do\n cat {IN2}\ndone"],
+)
+def test_what_a_notebook_gives_to_a_shell(tmp_path: Path, source: str) -> None:
+    cells = [code(source), code("open('o', 'w').write('1')")]
+    one = step("One", out="o", sNotebook="n.ipynb", saDataCommands=[], **DECLARED)
+    made = Made.new(tmp_path / "p", [one], {**FILES, "n.ipynb": book(*cells)})
+    assert run_here(made).steps == {"one": "passed"}
+    assert record(made, "one").undeclared_reads.keys() == {IN2}
+
+
+def test_a_variable_may_name_what_is_read(tmp_path: Path) -> None:
+    one = step("One", "cat $F > o", out="o", dictEnvironment={"F": IN2, "G": "1"}, **DECLARED)
+    made = Made.new(tmp_path / "p", [one], FILES)
+    run_here(made)
+    made.write(IN2, "other\n")
+    assert notes(made) == [("undeclared-name", IN2)]
+
+
+def test_few_notes_of_what_is_the_same_and_all_of_what_is_not(tmp_path: Path) -> None:
+    many = {f"many/{n}.csv": "1\n" for n in range(30)}
+    text = f"import sys\nNAME = '{IN2}'.upper()\nopen('o', 'w').write('1')\n"
+    one = step("One", "cat many/*.csv > o", "python a.py", out="o", **DECLARED)
+    made = Made.new(tmp_path / "p", [one], {**FILES, **many, "a.py": text})
+    run_here(made)
+    made.write(IN2, "other\n")
+    [found] = made.project().report().steps
+    said = [one.text for one in found.notes if one.code.startswith("undeclared")]
+    assert said[0] == f"names, but does not declare, {IN2} differs from the last run"
+    assert (len(said), said[-1]) == (7, "reads 25 more files, which are not declared")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'echo "cite {IN2} (see data/in3.txt)" > o',
+        f"printf '%s\\n' 'usage: a.sh {IN2}' > o",
+        f"cat > o <<EOF\nuse sort {IN2}\nEOF",
+        f"git log -- {IN2}; ls -l {IN2} data/*.csv > o",
+    ],
+)
+def test_prose_is_not_read(tmp_path: Path, text: str) -> None:
+    made = project(tmp_path, "sh a.sh", a_dot_sh=text)
+    ran = run_here(made)
+    assert (ran.steps, warned(ran)) == ({"one": "passed"}, [])
+    made.write(IN2, "other\n")
+    assert made.states()["one"][0] == "current"
+
+
+@pytest.mark.parametrize("how", ["sort data/in1.csv > side", "tee side < data/in1.csv"])
+def test_what_a_script_writes_is_not_read(tmp_path: Path, how: str) -> None:
+    made = project(tmp_path, "sh a.sh", a_dot_sh=f"{how}\necho 1 > o\n")
+    for _ in range(2):
+        ran = run_here(made, mode="all")
+        assert (ran.steps, warned(ran)) == ({"one": "passed"}, [])
+        assert made.states()["one"][0] == "current"
+
+
 KEEPS = {
     "reads first": "n = int(open('count').read()) + 1\nopen('count', 'w').write(str(n))\n",
     "appends": "open('count', 'a').write('1')\nlen(open('count').read())\n",
@@ -243,6 +334,10 @@ def test_what_a_step_keeps_for_itself_makes_it_no_less_current(tmp_path: Path, w
         assert run_here(made, mode="all").steps == {"one": "passed"}
         assert made.states()["one"][0] == "current"
         assert record(made, "one").undeclared_reads == {}
+    made.write("count", "7")
+    assert notes(made) == [("undeclared-write", "count"), ("undeclared-name", "count")] or (
+        notes(made) == [("undeclared-name", "count"), ("undeclared-write", "count")]
+    )
 
 
 def test_e05_a_folder_that_is_an_argument_is_not_all_that_lies_in_it(tmp_path: Path) -> None:
@@ -273,6 +368,19 @@ def test_what_another_step_makes_and_nobody_says(tmp_path: Path) -> None:
     made.write("data/in1.csv", "other\n")
     assert run_here(made, "one").steps == {"one": "passed"}
     assert reasons(made, "two") == ["undeclared input a differs from the last run"]
+
+
+def test_a_file_that_another_step_makes_and_nobody_declares(tmp_path: Path) -> None:
+    """It is not there when the run begins, and there when the step does."""
+    steps = [
+        step("One", "cp data/in1.csv a; sort data/in1.csv > side", out="a", **DECLARED),
+        step("Two", "cat side > b", out="b", saDependencies=["One"]),
+    ]
+    made = Made.new(tmp_path / "p", steps, FILES)
+    assert run_here(made).steps == {"one": "passed", "two": "passed"}
+    assert record(made, "two").undeclared_reads.keys() == {"side"}
+    made.write("side", "other\n")
+    assert reasons(made, "two") == ["undeclared input side differs from the last run"]
 
 
 def test_what_another_step_makes_meanwhile(tmp_path: Path) -> None:

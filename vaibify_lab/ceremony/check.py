@@ -37,7 +37,7 @@ def check(opened: Opened, look: Look, *, publish: bool = False) -> list[Finding]
     found = [*wrong, *preflight(inspection, slugs)]
     for step in look.workflow.steps:
         undeclared = undeclared_in_code(inspection, step, look.reach.tests[step.slug])
-        found += [one.finding for one in undeclared]
+        found += [one.finding for one in undeclared if one.finding]
     found += _names(opened, opened.workflow_paths() if publish else [look.workflow.path])
     found += _of_clone(opened) if publish else ()
     if opened.repository.snapshot().unmerged:

@@ -20,7 +20,10 @@ from vaibify_lab.core.interpreters import Program, called_by, program_of, test_f
 from vaibify_lab.core.references import ROOT
 
 _PIECE = re.compile(r"[^\s'\"`();<>|&,=]+")
-_READ_NOTHING = frozenset({"mkdir", "rm", "rmdir", "touch", "test", "[", "[[", "echo", "printf"})
+_READ_NOTHING = frozenset(
+    {"mkdir", "rm", "rmdir", "touch", "test", "[", "[[", "echo", "printf", "tee", "ls", "git"}
+    | {"chmod", "chown", "stat", "du", "which", "basename", "dirname"}
+)
 _READ_ALL = frozenset(
     {"diff", "cmp", "comm", "grep", "egrep", "fgrep", "cat", "jq", "head", "tail", "wc", "paste"}
     | {"sha256sum", "sha512sum", "sha1sum", "md5sum", "shasum", "b2sum", "join", "sdiff", "numdiff"}
@@ -52,7 +55,7 @@ class Named:
     here-document, each with the folder in which it is started. ``fitting`` are names of code with
     holes (see `core.holes`), ``computed`` what is said of code of whose name nothing is known.
     ``called`` are programs that the shell looks for, ``path`` folders in which they have it look.
-    ``unread`` are words of programs that do not read what they name.
+    ``unread`` are words of programs that do not read what they name, and what a shell writes.
     """
 
     scripts: tuple[str, ...] = ()
@@ -162,12 +165,14 @@ class _Reading:
             self.computed.update({_UNKNOWN_FILES: None} if each.unknown else {})
         self._mention((*part.words, *part.targets, *unasked(part.words)), here)
         _add(self.made, part.targets, here)
+        _add(self.unread, part.written, here)
         for before, word in zip(("", *part.words), part.words, strict=False):
             self._told_by_option(before, word, here)
         if part.words and part.words[0] in _READ_ALL:
             _add(self.read, part.words[1:], here)
         if part.words and part.words[0] in _READ_NOTHING:
-            _add(self.unread, part.words[1:], here)
+            pieces = [piece for word in part.words[1:] for piece in _PIECE.findall(word)]
+            _add(self.unread, (*part.words[1:], *pieces), here)
         elif part.words:
             _add(self.patterns, part.patterns, here, _NOT_KNOWN)
             _add(self.given, part.words[1:], here)

@@ -42,7 +42,8 @@ def since(step: Step, passed: RunRecord, workflow: Workflow, world: World) -> It
     yield from of_files("input", world.inputs(step), passed.pins.inputs, world)
     for path, state in undeclared(passed.undeclared_reads, step, world):
         if state.sha256 != passed.undeclared_reads[path] or state.kind != "file":
-            yield replace(_changed("read", path, state), action=DECLARE_READ)
+            action = DECLARE_READ if state.kind == "file" else "jupyter vaibify run"
+            yield replace(_changed("read", path, state), action=action)
     # an output that was withdrawn since is nobody's
     made = {path: passed.pins.outputs[path] for path in step.made_among(passed.pins.outputs)}
     yield from of_files("output", world.outputs(step), made, world)

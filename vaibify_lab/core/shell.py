@@ -29,12 +29,14 @@ _HERE = re.compile(r"(?<!<)<<-?[ \t]*(['\"\\]?)([A-Za-z_][A-Za-z0-9_]*)")
 class Simple:
     """One simple command: its words without quotes, and the files that it is redirected to.
 
-    ``patterns`` are those of the words that the shell replaces by the files that fit.
+    ``patterns`` are those of the words that the shell replaces by the files that fit, ``written``
+    those of the targets that it writes.
     """
 
     words: tuple[str, ...]
     targets: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
 
 
 def parts(command: str) -> Iterator[Simple | str]:
@@ -52,7 +54,7 @@ def parts(command: str) -> Iterator[Simple | str]:
         elif kind == "word":
             now.word(text)
         elif kind == "redirect":
-            now.redirected = True
+            now.redirected = text
         elif kind == "stop":
             inside = text == "(" and token.start() == end and now.ends_in_dollar()
             yield from () if inside else now.simple()
@@ -82,14 +84,16 @@ class _Reading:
     words: list[str] = field(default_factory=list)
     targets: list[str] = field(default_factory=list)
     patterns: list[str] = field(default_factory=list)
-    redirected: bool = False
+    written: list[str] = field(default_factory=list)
+    redirected: str = ""  # by which operator the next word is a target
     last: list[str] = field(default_factory=list)  # which of both was added to
 
     def word(self, text: str) -> None:
         self.last = self.targets if self.redirected else self.words
         self.last.append(unquoted(text))
         self.patterns += [self.last[-1]] if not self.redirected and _is_pattern(text) else []
-        self.redirected = False
+        self.written += [self.last[-1]] if ">" in self.redirected else []
+        self.redirected = ""
 
     def ends_in_dollar(self) -> bool:
         """Tell whether ``(`` begins a substitution now; note it."""
@@ -104,7 +108,8 @@ class _Reading:
 
     def simple(self) -> Iterator[Simple]:
         if self.words or self.targets:
-            yield Simple(tuple(self.words), tuple(self.targets), tuple(self.patterns))
+            found = (self.words, self.targets, self.patterns, self.written)
+            yield Simple(*map(tuple, found))
 
 
 def unquoted(word: str) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 
 from vaibify_lab.core import differences
 from vaibify_lab.core.facts import FactFault, Facts, RunRecord, SignOffs, TestMarker
@@ -192,7 +191,7 @@ class _Look:
         computed = () if passed.sealed else self.world.code_computed.get(self.step.slug, ())
         for text in computed[:20]:  # a sealed run had nothing but what is known
             yield Reason("code-computed", f"{text}{UNSEEN}", None, LIST_IT)
-        yield from islice(self._undeclared(passed), 20)
+        yield from self._undeclared(passed)
         if passed.cached_from:
             yield Reason("cached", f"cached from run {passed.cached_from}")
         for path in passed.undeclared_writes[:20]:
@@ -207,20 +206,26 @@ class _Look:
 
         Of what it did read a difference makes it stale, and is said as such.
         """
-        for path, state in differences.undeclared(passed.undeclared_reads, self.step, self.world):
-            if state.sha256 == passed.undeclared_reads[path]:
-                text = f"reads {shown(path)}, which is not declared"
-                yield Reason("undeclared-read", text, path, _DECLARE)
         for path, state in differences.undeclared(passed.undeclared_names, self.step, self.world):
             if state.sha256 != passed.undeclared_names[path]:
                 text = f"names, but does not declare, {differences.describe(path, state)}"
                 yield Reason("undeclared-name", text, path, _PERHAPS)
+        found = differences.undeclared(passed.undeclared_reads, self.step, self.world)
+        same = [path for path, now in found if now.sha256 == passed.undeclared_reads[path]]
+        for path in same[:_FEW]:
+            text = f"reads {shown(path)}, which is not declared"
+            yield Reason("undeclared-read", text, path, _DECLARE)
+        if len(same) > _FEW:
+            text = f"reads {len(same) - _FEW} more files, which are not declared"
+            yield Reason("undeclared-read", text, None, _DECLARE_ALL)
 
 
 # Of code of whose name nothing is known before it runs, after where that is.
 UNSEEN = "; that file is not followed, so a change in it is not noticed"
 LIST_IT = "list what it may be, or its folder, in saScripts"
 _DECLARE = "add it to saInputDataFiles"
+_DECLARE_ALL = "add them, or their folder, to saInputDataFiles"
+_FEW = 5
 _PERHAPS = "if the step reads it, add it to saInputDataFiles"
 _RUN_AGAIN = "jupyter vaibify run"
 _NO_TESTS = Reason(

@@ -56,6 +56,7 @@ KEYWORDS = frozenset(
     }
 )
 BY_MODE = frozenset({"open", "File", "ZipFile", "TarFile", "Dataset", "HDFStore"})
+OPENS = frozenset({"open", "io.open", "gzip.open", "bz2.open", "lzma.open"})
 OF_PATH_READ = frozenset({"read_text", "read_bytes"})
 GLOBS = frozenset({"glob", "iglob", "glob.glob", "glob.iglob"})
 # What lists a folder, as the pattern that its files fit.

@@ -25,6 +25,7 @@ from vaibify_lab.files.filecalls import (
     OF_PATH_LISTS,
     OF_PATH_READ,
     OF_PATH_WRITE,
+    OPENS,
     PATHS,
     READS,
     SAME_OF_PATH,
@@ -166,7 +167,7 @@ class _Walk:
             yield FileUse(text, call.lineno, False, certain)
         if dotted in LISTS and (text := self._argument(call, 0)):
             yield FileUse(posixpath.join(text, LISTS[dotted]), call.lineno, False, certain)
-        if dotted == "open" or (name in BY_MODE and name != "open") or dotted == "io.open":
+        if dotted in OPENS or (name in BY_MODE and name != "open"):
             text = self._argument(call, 0)
             if text is not None:
                 yield FileUse(text, call.lineno, _writes(call, 1), certain)

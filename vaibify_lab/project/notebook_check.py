@@ -71,7 +71,7 @@ def _undeclared(
     for slug in dict.fromkeys(slugs):
         step = look.workflow.by_slug[slug]
         found = undeclared_in_code(inspection, step, look.reach.tests[slug])
-        yield from (one.finding for one in found)
+        yield from (one.finding for one in found if one.finding)
 
 
 def _modules(opened: Opened, look: Look, telling: Telling) -> Iterator[Finding]:

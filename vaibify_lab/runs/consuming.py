@@ -65,15 +65,17 @@ def read_beside(
     """Return what a run read, or may have read, undeclared, and did not write.
 
     By the hashes from before; of what was not there then, and another step made meanwhile, by
-    those of now.
+    those of now. What it wrote itself is only named: another run begins with what this one left.
     """
     watched = context.watched.get(step.slug, Watched())
-    late = [path for path in watched.reads if path not in {*consumed.reads, *consumed.paths}]
+    known = {*consumed.reads, *consumed.names, *consumed.paths}
+    late = [path for path in watched.paths if path not in known or path in written]
     states = context.observer.cache.observe(late)
-    made = {path: one.sha256 for path, one in states.items() if one.sha256}
-    both = ({**consumed.reads, **made}, consumed.names)
-    reads, names = ({path: one[path] for path in one if path not in written} for one in both)
-    return reads, names
+    now = {path: one.sha256 for path, one in states.items() if one.sha256}
+    kept = {path: sha256 for path, sha256 in now.items() if path in written}
+    made = {path: now[path] for path in watched.reads if path in now and path not in written}
+    reads = {path: one for path, one in consumed.reads.items() if path not in written}
+    return {**reads, **made}, {**consumed.names, **kept}
 
 
 def _hashes(paths: Iterable[str], states: Mapping[str, FileState]) -> dict[str, str]:

@@ -74,7 +74,8 @@ def foreseen(
     watched = dict.fromkeys(slugs, Watched())
     for step in (look.workflow.by_slug[slug] for slug in slugs):
         found = list(undeclared_in_code(inspection, step))
-        findings += [one.finding for one in found if one.certain or is_sealed]
+        told = [one for one in found if one.certain or is_sealed]
+        findings += [one.finding for one in told if one.finding]
         if not is_sealed:
             watched[step.slug] = watched_by((*found, *undeclared_in_commands(inspection, step)))
         if options.plot_only:

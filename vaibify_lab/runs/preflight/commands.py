@@ -39,7 +39,8 @@ def command_findings(inspection: Inspection, step: Step) -> Iterator[Finding]:
     yield from _programs(inspection, step)
     yield from _foreign_paths(step)
     yield from _literal_values(step)
-    yield from (one.finding for one in undeclared_in_commands(inspection, step))
+    found = undeclared_in_commands(inspection, step)
+    yield from (one.finding for one in found if one.finding)
 
 
 def _programs(inspection: Inspection, step: Step) -> Iterator[Finding]:

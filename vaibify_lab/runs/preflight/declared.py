@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from vaibify_lab.core.code_names import looks_like_code
@@ -57,6 +57,12 @@ class Declared:
             return []
         found = self.inspection.below(folder)
         return [path for path in found if not looks_like_code(path) and not self.holds(path)]
+
+    def is_raw(self, folder: str, paths: Sequence[str]) -> bool:
+        """Tell whether no step makes anything in a folder that holds these, so that all is read."""
+        if any(is_within(one, folder) for one in self.step.outputs):
+            return False
+        return not any(map(self.maker, paths))
 
     def tell(self, paths: Iterable[str]) -> str:
         """Return words for files that are not declared, which are told with that."""

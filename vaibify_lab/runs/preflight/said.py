@@ -25,6 +25,8 @@ _PYTHON = ("python", "ipython", "notebook")
 _QUOTED = ("r", "julia", "matlab", "perl", "javascript", "quoted")
 _TEXT = re.compile(r"""(["'])([^"'\n\\]{1,300})\1""")
 _OPENS = re.compile(r"^\s*(?:if|case)\b")
+_HERE = re.compile(r"""<<-?\s*["'\\]?([A-Za-z_]\w*)""")
+_WORD = re.compile(r"[\w./+-]+")
 _CLOSES = re.compile(r"\b(?:fi|esac)\b")
 
 
@@ -75,13 +77,27 @@ def _read_once(path: str, data: bytes, directory: str, called: frozenset[str]) -
         return _of_shell(data, directory)
     if language in _QUOTED:
         return (), tuple(_quoted(data.decode("utf-8", "replace")))
+    if language == "rules":
+        return (), tuple(_words(data.decode("utf-8", "replace")))
     if language not in _PYTHON:
         return (), ()
     trees = _trees(path, data)
     here = {} if language == "notebook" else {"__file__": f"{ROOT_SIGN}{path}"}
     reader = FileReader(here, called=called, with_arguments=True)
     uses = tuple(use for tree in trees for use in reader.read(tree))
-    return uses, tuple(one for tree in trees for one in mentions_in(tree))
+    mentions = tuple(one for tree in trees for one in mentions_in(tree))
+    if language != "notebook":
+        return uses, mentions
+    of_shell = _of_shell("\n".join(_shell_of(path, data)).encode("utf-8", "replace"), directory)
+    return (*uses, *of_shell[0]), (*mentions, *of_shell[1])
+
+
+def _shell_of(path: str, data: bytes) -> Iterator[str]:
+    """Yield what a notebook gives to a shell."""
+    for cell in Telling.of(path, read_notebook(data, path)).cells:
+        yield from cell.shell_lines
+        if cell.magic is not None and cell.magic.name in ("bash", "sh"):
+            yield cell.magic.body
 
 
 def _of_shell(data: bytes, directory: str) -> Said:
@@ -89,7 +105,12 @@ def _of_shell(data: bytes, directory: str) -> Said:
     uses: list[FileUse] = []
     mentions: list[Mention] = []
     depth = 0
+    ends = ""
     for number, line in shell_lines(data):
+        if ends:  # within a here-document, which is text
+            ends = "" if line.strip() == ends else ends
+            continue
+        ends = here[1] if (here := _HERE.search(line)) else ""
         depth += bool(_OPENS.search(line))
         named = named_by([line], directory)
         read = [path for path in named.mentioned if named.reads(path)]
@@ -101,6 +122,13 @@ def _of_shell(data: bytes, directory: str) -> Said:
                 mentions.append(Mention(written, number))
         depth = max(0, depth - bool(_CLOSES.search(line)))
     return tuple(uses), tuple(mentions)
+
+
+def _words(text: str) -> Iterator[Mention]:
+    for number, line in enumerate(text.split("\n"), 1):
+        for word in _WORD.findall(line.partition("#")[0]):
+            if "." in word.strip("./") or "/" in word.strip("./"):
+                yield Mention(word, number)
 
 
 def _quoted(text: str) -> Iterator[Mention]:

@@ -23,7 +23,7 @@ _DECLARE_ALL = "add them, or their folder, to saInputDataFiles, else no envelope
 _PERHAPS = "if the step reads it, add it to saInputDataFiles; if it runs it, to saScripts"
 _PERHAPS_ALL = "if the step reads them, add them, or their folder, to saInputDataFiles"
 _FOREIGN = "put the file into the repository and declare it as an input"
-_KEPT = "declare it as an output, or remove it in the step: a run would start from what one left"
+_KEPT = "have each run make it anew, or write to another file: a run starts from what one left"
 _OF_COMMANDS = "add it to saInputDataFiles"
 _MOST_WATCHED = 1000
 _ALL_OF_COMMANDS = "add them, or their folder, to saInputDataFiles"
@@ -33,11 +33,11 @@ _ALL_OF_COMMANDS = "add them, or their folder, to saInputDataFiles"
 class Undeclared:
     """What is said of something undeclared, and which files it is.
 
-    ``certain``: every run reads them, unless it stops before. Where a folder is named, what in it
-    is read is not known, and ``paths`` is empty.
+    ``certain``: every run reads them, unless it stops before. Of a file that is not there yet, and
+    that nobody is known to make, nothing is said.
     """
 
-    finding: Finding
+    finding: Finding | None
     paths: tuple[str, ...] = ()
     certain: bool = False
 
@@ -106,12 +106,19 @@ def undeclared_in_commands(inspection: Inspection, step: Step) -> Iterator[Undec
             known.append(path)
             told = _told(step, text, path, _OF_COMMANDS + more)
             yield Undeclared(told, (path,), named.reads(path) and values.reads(path))
+        elif path in (*named.given, *values.given) and not declared.holds(path):
+            yield Undeclared(None, (path,), named.reads(path) and values.reads(path))
     for name in (*named.patterns, *values.patterns, *named.given, *values.given):
         is_pattern = name in named.patterns or name in values.patterns
         if paths := declared.missed_by(name) if is_pattern else declared.missed_in(name):
             text = f"a command names {shown(name)!r}: {declared.tell(paths)} not declared"
             told = _told(step, text, paths[0], _ALL_OF_COMMANDS)
-            yield Undeclared(told, tuple(paths) if is_pattern else (), certain=is_pattern)
+            yield Undeclared(told, tuple(paths), is_pattern or declared.is_raw(name, paths))
+    for name, value in step.environment.items():
+        place = _inside(step.directory, value)
+        if place and declared.is_missed(place):
+            text = f"dictEnvironment: {name} names {shown(place)!r}, which is not declared"
+            yield Undeclared(_told(step, text, place, _PERHAPS), (place,))
 
 
 @dataclass
@@ -146,7 +153,11 @@ class _Looking:
 
     def _read(self, path: str, use: FileUse) -> Iterator[Undeclared]:
         place = _inside(self.declared.step.directory, use.path)
-        if place is not None and self.declared.is_missed(place):
+        if place is not None and not self.declared.is_missed(place):
+            yield from (
+                () if self.declared.holds(place) else (Undeclared(None, (place,), use.certain),)
+            )
+        elif place is not None:
             maker = self.declared.maker(place)
             made = f", which step {maker!r} makes: it" if maker else ", which"
             is_kept = use.path in self._written
@@ -181,7 +192,7 @@ class _Looking:
                     f"names the folder {shown(place)!r}: {self.declared.tell(inner)} not declared"
                 )
                 told = self._told_at(path, mention.line, text, inner[0], _PERHAPS_ALL)
-                yield Undeclared(told)
+                yield Undeclared(told, tuple(inner))
                 return
 
     def _is_missed_file(self, place: str) -> bool:

@@ -198,15 +198,22 @@ class Chronicle:
     def _of(self, step: Declared, steps: Mapping[str, Declared]) -> Truth:
         record = self.found("records", step.slug)
         good = record.good if isinstance(record, Ran) else None
-        above = ancestors(step, steps)
+        beside = {slug: self._beside(slug) for slug in steps}
+        above = ancestors(step, steps, beside)
         run = self._run(step)
-        moved = self._eaten_differs(good, [steps[one] for one in parents(step, steps)])
+        moved = self._eaten_differs(good, [steps[one] for one in parents(step, steps, beside)])
         upstream = moved or any(self._run(steps[one]) != "current" for one in above)
         tests = {name: self._tests(step, name) for name in step.tests}
         user = self._user(step, good)
         tested = set(tests.values()) == {"passed"} or (not tests and step.no_tests)
         green = run == "current" and not upstream and tested and user == "passed"
         return Truth(run, upstream, tests, user, green and bool(step.inputs))
+
+    def _beside(self, slug: str) -> tuple[str, ...]:
+        """Return what the last passed run of a step read and did not declare."""
+        record = self.found("records", slug)
+        good = record.good if isinstance(record, Ran) else None
+        return tuple(good.beside) if good is not None else ()
 
     def _run(self, step: Declared) -> str:
         record = self.found("records", step.slug)
@@ -291,21 +298,27 @@ def unseen(data: bytes) -> bytes:
     return json.dumps({**record, "acknowledged": None}).encode()
 
 
-def parents(step: Declared, steps: Mapping[str, Declared]) -> list[str]:
-    """Return the steps of whose outputs it declares one as its input."""
+def parents(
+    step: Declared, steps: Mapping[str, Declared], beside: Mapping[str, tuple[str, ...]]
+) -> list[str]:
+    """Return the steps of whose outputs it declares one as its input, or read one undeclared."""
+    read = (*step.inputs, *beside[step.slug])
     return [
         other.slug
         for other in steps.values()
-        if any(path == one or path.startswith(one) for path in step.inputs for one in other.outputs)
+        if other is not step
+        and any(path == one or path.startswith(one) for path in read for one in other.outputs)
     ]
 
 
-def ancestors(step: Declared, steps: Mapping[str, Declared]) -> set[str]:
+def ancestors(
+    step: Declared, steps: Mapping[str, Declared], beside: Mapping[str, tuple[str, ...]]
+) -> set[str]:
     found: set[str] = set()
-    todo = parents(step, steps)
+    todo = parents(step, steps, beside)
     while todo:
         one = todo.pop()
         if one not in found:
             found.add(one)
-            todo += parents(steps[one], steps)
+            todo += parents(steps[one], steps, beside)
     return found

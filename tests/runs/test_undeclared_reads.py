@@ -446,3 +446,41 @@ def test_names_that_are_not_utf_8(tmp_path: Path) -> None:
     assert made.read("o") in ("3\n4\n", "4\n3\n")
     assert notes(made) == [("undeclared-read", "data/in3.txt")]
     assert made.states()["one"][0] == "current"
+
+
+CHAIN_UNSAID = [  # against the order in which they rest on each other
+    step("Three", "cat b > c", out="c"),
+    step("Two", "cat a > b", out="b"),
+    step("One", "cp data/in1.csv a", out="a", **DECLARED),
+]
+
+
+def test_steps_that_rest_on_each_other_undeclared_wait_and_are_told(tmp_path: Path) -> None:
+    made = Made.new(tmp_path / "p", CHAIN_UNSAID, {**FILES, "a": "old\n", "b": "older\n"})
+    assert set(run_here(made, jobs=2).steps.values()) == {"passed"}
+    assert made.read("c") == "1\n", "none was made from what lay there before"
+    assert {one[0] for one in made.states().values()} == {"current"}
+    made.write("data/in1.csv", "other\n")
+    reports = {one.slug: one for one in made.project().report().steps}
+    assert {slug: one.run for slug, one in reports.items()} == {
+        "one": "stale",
+        "two": "current",
+        "three": "current",
+    }
+    assert (reports["two"].upstream_modified, reports["three"].upstream_modified) == (True, True)
+    assert run_here(made).steps == {"one": "passed", "two": "passed", "three": "passed"}
+    assert made.read("c") == "other\n"
+    made.write("data/in1.csv", "yet another\n")
+    assert run_here(made, "three").steps == {"one": "passed", "two": "passed", "three": "passed"}
+
+
+def test_steps_in_a_circle_that_nobody_declares(tmp_path: Path) -> None:
+    steps = [
+        step("One", "cat b > a", out="a"),
+        step("Two", "cat a > b", out="b"),
+        step("Three", "cat a b > c", out="c"),
+    ]
+    made = Made.new(tmp_path / "p", steps, {"b": "1\n"})
+    assert set(run_here(made, jobs=1).steps.values()) == {"passed"}
+    assert set(made.states()) == {"one", "two", "three"}
+    assert made.states()["three"][0] == "current"

@@ -14,6 +14,7 @@ from typing import Any
 
 from vaibify_lab.core.disk import of_the_disk
 from vaibify_lab.core.errors import NotPassed, PreflightFailed, UsageError, VaibifyError
+from vaibify_lab.core.unsaid import with_makers
 from vaibify_lab.engines.scratch import remove_tree
 from vaibify_lab.envelope.environment import EnvironmentFile
 from vaibify_lab.files.factstore import DRAFTS
@@ -215,7 +216,7 @@ class Runner:
             tree=opened.tree,
             repository=opened.repository,
             git=GitConfig(opened.repository),
-            workflow=look.workflow,
+            workflow=with_makers(look.workflow, {slug: one.reads for slug, one in watched.items()}),
             project=look.project,
             engine=chosen.engine,
             observer=opened.observer,

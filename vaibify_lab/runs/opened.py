@@ -24,6 +24,7 @@ from vaibify_lab.core.observed import GitSnapshot
 from vaibify_lab.core.paths import as_word, fault_of
 from vaibify_lab.core.report import StepReport
 from vaibify_lab.core.status import derive
+from vaibify_lab.core.unsaid import with_readers
 from vaibify_lab.core.world import Live, World
 from vaibify_lab.envelope import manifest
 from vaibify_lab.envelope.manifest import Manifest
@@ -173,6 +174,7 @@ class Opened:
         """Look at a workflow that was read."""
         project = self.project_file()
         facts = self._checked(workflow)
+        workflow = self.memory.of(with_readers, workflow, facts, name=workflow.path)
         reach = self.observer.scout.reach(workflow, facts)
         files, blobs = self.observer.seen(reach, facts)
         world = self.observer.world(reach, facts, files, project, self.live(workflow))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import TimeoutError as TooSlow
 
 from tests.browser import server
 from tests.browser.axe import is_clean, is_clean_in_every_theme
@@ -176,10 +177,30 @@ def test_a_badge_goes_with_its_cell_and_is_reached_and_used_by_keys(
     expect(notebook.locator(".vb-Cell-name")).to_have_text([re.compile(name) for name in STEPS])
 
 
-def scrolled(page: Page, notebook: Locator, to: int, step: str) -> None:
-    """Scroll until a badge is there; cells that are drawn on the way may push it out again."""
-    for _ in range(20):
-        page.wait_for_function(SCROLLED, arg=[to, step])
+DRAWN = """() => {
+  const seen = document.querySelector('.jp-WindowedPanel-outer').getBoundingClientRect();
+  const boxes = [...document.querySelectorAll('.jp-Cell')].map(one => one.getBoundingClientRect());
+  return boxes.some(one => one.height > 0 && one.bottom > seen.top && one.top < seen.bottom);
+}"""
+
+
+def scrolled(page: Page, lab: server.Lab, notebook: Locator, to: int, step: str) -> None:
+    """Scroll until a badge is there; cells that are drawn on the way may push it out again.
+
+    On a machine that does much else JupyterLab may draw no cell at all: then scroll elsewhere, and
+    at last open the page anew, as a person would.
+    """
+    for attempt in range(20):
+        try:
+            page.wait_for_function(SCROLLED, arg=[to, step], timeout=20_000)
+        except TooSlow:
+            assert not page.evaluate(DRAWN), f"cells are drawn, and there is no badge of {step}"
+            if attempt % 3 == 2:
+                open_lab(page, lab)
+                open_notebook(page, "co2/co2.ipynb")
+                page.wait_for_function(DRAWN)
+            page.evaluate("document.querySelector('.jp-WindowedPanel-outer').scrollTo(0, 700)")
+            continue
         with suppress(AssertionError):
             says(notebook, step, NEW, 3000)
             return
@@ -202,9 +223,9 @@ def test_a_long_notebook_keeps_its_badges_as_cells_come_and_go(page: Page, lab: 
     notebook = open_notebook(page, "co2/co2.ipynb")
     says(notebook, "Clean", NEW)
     for _ in range(3):
-        scrolled(page, notebook, 10_000_000, "Figure")
+        scrolled(page, lab, notebook, 10_000_000, "Figure")
         expect(badge(notebook, "Clean")).to_have_count(0)
-        scrolled(page, notebook, 0, "Clean")
+        scrolled(page, lab, notebook, 0, "Clean")
         expect(badge(notebook, "Figure")).to_have_count(0)
     assert notebook.locator(".vb-Cell").count() <= 3
     assert json.loads(path.read_text()) == document

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit import Made
+from tests.kit import Made, git
 from tests.notebooks.books import book, code
 from tests.runs.here import Ran, record, run_here, step
 
@@ -484,3 +484,14 @@ def test_steps_in_a_circle_that_nobody_declares(tmp_path: Path) -> None:
     assert set(run_here(made, jobs=1).steps.values()) == {"passed"}
     assert set(made.states()) == {"one", "two", "three"}
     assert made.states()["three"][0] == "current"
+
+
+@pytest.mark.parametrize("is_ignored", [True, False])
+def test_what_was_read_undeclared_must_be_in_a_clone(tmp_path: Path, is_ignored: bool) -> None:
+    made = project(tmp_path, "python a.py", a_dot_py=READ)
+    made.write(".gitignore", "in2.csv\n" if is_ignored else "none\n")
+    git(made.root, "rm", "-q", "--cached", IN2)
+    run_here(made)
+    made.commit("all")
+    found = [one.text for one in made.project().check(publish=True) if one.path == IN2]
+    assert any("ignore" in text for text in found) is is_ignored, found

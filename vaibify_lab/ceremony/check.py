@@ -55,6 +55,13 @@ def _names(opened: Opened, workflows: Iterable[str]) -> Iterator[Finding]:
         yield Finding("error", "name-clash", str(clash), None, clash.other, RENAME)
 
 
+def _read_undeclared(opened: Opened) -> list[str]:
+    """Return what runs read undeclared and is here: no manifest lists it, and a clone needs it."""
+    passed = (record.passed for record in opened.records())
+    paths = (path for one in passed if one is not None for path in one.undeclared_reads)
+    return [path for path in paths if opened.tree.lstat(path) is not None]
+
+
 def _of_clone(opened: Opened) -> list[Finding]:
     workflows = [opened.workflow(path) for path in opened.workflow_paths()]
     try:
@@ -64,7 +71,8 @@ def _of_clone(opened: Opened) -> list[Finding]:
         return [Finding("error", "manifest-unusable", text, None, MANIFEST, error.action)]
     listed = [entry.path for entry in manifest.entries] if manifest else []
     covered = dict.fromkeys((*manifested(opened, workflows), *listed))
-    paths = to_be_committed(opened, workflows, tuple(covered))
+    paths = (*to_be_committed(opened, workflows, tuple(covered)), *_read_undeclared(opened))
+    paths = tuple(dict.fromkeys(paths))
     unlike = not_as_recorded(opened, workflows)
     states, blobs = opened.cache.observe_both(paths, opened.repository.snapshot().object_format)
     return [*unlike, *publish_findings(opened.repository, blobs, manifest, states)]

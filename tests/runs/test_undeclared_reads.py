@@ -10,6 +10,7 @@ import pytest
 from tests.kit import Made, git
 from tests.notebooks.books import book, code
 from tests.runs.here import Ran, record, run_here, step
+from vaibify_lab.runs import consuming
 
 IN2 = "data/in2.csv"
 FILES = {"data/in1.csv": "1\n", IN2: "2\n", "data/in3.txt": "3\n"}
@@ -495,3 +496,15 @@ def test_what_was_read_undeclared_must_be_in_a_clone(tmp_path: Path, is_ignored:
     made.commit("all")
     found = [one.text for one in made.project().check(publish=True) if one.path == IN2]
     assert any("ignore" in text for text in found) is is_ignored, found
+
+
+def test_what_is_too_large_to_be_hashed_unasked_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consuming, "MOST_BYTES", 3)
+    made = project(tmp_path, "cat data/in2.csv data/in3.txt > o")
+    ran = run_here(made)
+    assert record(made, "one").undeclared_reads.keys() == {IN2}
+    assert ran.texts("note", "one") == [
+        "1 of the files that it may read undeclared are too large to be watched"
+    ]

@@ -114,6 +114,10 @@ def undeclared_in_commands(inspection: Inspection, step: Step) -> Iterator[Undec
             text = f"a command names {shown(name)!r}: {declared.tell(paths)} not declared"
             told = _told(step, text, paths[0], _ALL_OF_COMMANDS)
             yield Undeclared(told, tuple(paths), is_pattern or declared.is_raw(name, paths))
+    yield from _in_variables(step, declared)
+
+
+def _in_variables(step: Step, declared: Declared) -> Iterator[Undeclared]:
     for name, value in step.environment.items():
         place = _inside(step.directory, value)
         if place and declared.is_missed(place):

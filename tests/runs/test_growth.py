@@ -102,7 +102,11 @@ def test_a_step_more_costs_a_plan_the_same(tmp_path: Path) -> None:
 
 
 def test_a_step_more_costs_a_run_the_same(tmp_path: Path) -> None:
-    """Steps in folders of their own, of which each is ready at once."""
+    """Steps in folders of their own, of which each is ready at once.
+
+    Waiting for a step takes more calls where the machine does much else, so the least of a few runs
+    of each size counts.
+    """
     counts = {}
     for steps in (4, 10, 22):
         folders = [f"w/{number:03d}" for number in range(steps)]
@@ -112,9 +116,12 @@ def test_a_step_more_costs_a_run_the_same(tmp_path: Path) -> None:
         ]
         made = Made.new(tmp_path / str(steps), listed, {f"{one}/.keep": "" for one in folders})
         assert set(run_here(made).steps.values()) == {"passed"}
-        with counted() as counts[steps]:
-            ran = run_here(made, mode="all", jobs=1, tier="bwrap")
-        assert set(ran.steps.values()) == {"passed"}
+        for _ in range(3):
+            with counted() as found:
+                ran = run_here(made, mode="all", jobs=1, tier="bwrap")
+            assert set(ran.steps.values()) == {"passed"}
+            if steps not in counts or found["calls"] < counts[steps]["calls"]:
+                counts[steps] = found
     assert_even(counts, "calls", "stat", "lstat", "open", "listdir", "scandir", "fsync")
 
 

@@ -224,8 +224,13 @@ def _sign_off(value: Mapping[str, Any]) -> SignOff:
     return _build(SignOff, {**value, "hashes": hashes, "signature_state": state})
 
 
+_NOTHING: Mapping[str, str] = {}  # shared, as every fact: nobody may change it
+
+
 def _hashes(value: Mapping[str, str]) -> Mapping[str, str]:
-    """Return hashes by path; a text that many facts hold is kept once."""
+    """Return hashes by path; a text that many facts hold, and nothing, are kept once."""
+    if not value:
+        return _NOTHING
     return {intern(path): intern(sha256) for path, sha256 in value.items()}
 
 

@@ -20,7 +20,7 @@ from vaibify_lab.runs.inspecting import engine_facts, inspect
 from vaibify_lab.runs.opened import Look, Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.preflight import preflight
-from vaibify_lab.runs.preflight.undeclared import undeclared_in_code
+from vaibify_lab.runs.preflight.undeclared import told_of, undeclared_in_code
 
 
 def check(opened: Opened, look: Look, *, publish: bool = False) -> list[Finding]:
@@ -37,7 +37,7 @@ def check(opened: Opened, look: Look, *, publish: bool = False) -> list[Finding]
     found = [*wrong, *preflight(inspection, slugs)]
     for step in look.workflow.steps:
         undeclared = undeclared_in_code(inspection, step, look.reach.tests[step.slug])
-        found += [one.finding for one in undeclared if one.finding]
+        found += told_of(undeclared)
     found += _names(opened, opened.workflow_paths() if publish else [look.workflow.path])
     found += _of_clone(opened) if publish else ()
     if opened.repository.snapshot().unmerged:

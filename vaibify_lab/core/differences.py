@@ -53,10 +53,14 @@ def since(step: Step, passed: RunRecord, workflow: Workflow, world: World) -> It
     yield from of_environment(step, passed, workflow, world)
 
 
-def undeclared(paths: Iterable[str], step: Step, world: World) -> Iterator[tuple[str, FileState]]:
+def undeclared(
+    paths: Mapping[str, str], step: Step, world: World
+) -> Iterator[tuple[str, FileState]]:
     """Yield those of a run's undeclared files that are still undeclared, as they are now."""
+    if not paths:
+        return
     declared = {*world.inputs(step), *world.code.get(step.slug, ()), *world.outputs(step)}
-    return ((path, world.state(path)) for path in paths if path not in declared)
+    yield from ((path, world.state(path)) for path in paths if path not in declared)
 
 
 def code_pins(step: Step, passed: RunRecord, world: World) -> Mapping[str, str]:

@@ -54,7 +54,7 @@ class RunRecord:
     that it wrote and no step declares, without what git ignores; ``own_code`` are those that it
     also runs, with their hashes: code that it makes itself, which a clone need not have.
     ``undeclared_reads`` are files that its code or its commands read and it does not declare, with
-    the hashes they had before; ``undeclared_names`` those that it only names, and may read.
+    the hashes they had before; ``undeclared_names`` those that it only names, or wrote itself.
     ``acknowledged`` is when somebody marked its bad end as seen; in the file it names the run, so
     that it is about no other when git merges two records. ``last_passed`` is the last record that
     passed, when this one did not.

@@ -78,6 +78,11 @@ class Producers:
         self._sorted = sorted(by_output)
         self._folders = _folders_of(by_output)
 
+    @classmethod
+    def among(cls, steps: Iterable[Step]) -> Producers:
+        """Return who makes what among steps."""
+        return cls({path: step.slug for step in steps for path in step.outputs})
+
     def of(self, inputs: Iterable[str]) -> list[str]:
         """Return the slugs of the steps that make any of the inputs."""
         found = []

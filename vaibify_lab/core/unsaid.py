@@ -29,8 +29,7 @@ def with_makers(workflow: Workflow, reads: Mapping[str, Iterable[str]]) -> Workf
     wanted = {slug: tuple(paths) for slug, paths in reads.items() if paths}
     if not wanted:
         return workflow
-    outputs = {path: step.slug for step in workflow.steps for path in step.outputs}
-    producers = Producers(outputs)
+    producers = Producers.among(workflow.steps)
     more: dict[str, list[str]] = {}
     for step in workflow.steps:
         makers = dict.fromkeys(producers.of(wanted.get(step.slug, ())))

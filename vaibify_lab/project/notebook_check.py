@@ -24,7 +24,7 @@ from vaibify_lab.runs.inspecting import engine_facts, inspect
 from vaibify_lab.runs.opened import DEFAULT, Look, Opened
 from vaibify_lab.runs.options import RunOptions
 from vaibify_lab.runs.preflight.modules import missing_module, module_findings
-from vaibify_lab.runs.preflight.undeclared import undeclared_in_code
+from vaibify_lab.runs.preflight.undeclared import told_of, undeclared_in_code
 
 
 def check_notebook(opened: Opened, look: Look, path: str) -> list[Finding]:
@@ -70,8 +70,7 @@ def _undeclared(
     inspection = inspect(opened, look, facts, ())
     for slug in dict.fromkeys(slugs):
         step = look.workflow.by_slug[slug]
-        found = undeclared_in_code(inspection, step, look.reach.tests[slug])
-        yield from (one.finding for one in found if one.finding)
+        yield from told_of(undeclared_in_code(inspection, step, look.reach.tests[slug]))
 
 
 def _modules(opened: Opened, look: Look, telling: Telling) -> Iterator[Finding]:

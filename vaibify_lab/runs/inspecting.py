@@ -20,6 +20,7 @@ from vaibify_lab.runs.preflight import preflight
 from vaibify_lab.runs.preflight.inspection import EngineFacts, Inspection, facts_of_local
 from vaibify_lab.runs.preflight.undeclared import (
     Watched,
+    told_of,
     undeclared_in_code,
     undeclared_in_commands,
     watched_by,
@@ -74,8 +75,7 @@ def foreseen(
     watched = dict.fromkeys(slugs, Watched())
     for step in (look.workflow.by_slug[slug] for slug in slugs):
         found = list(undeclared_in_code(inspection, step))
-        told = [one for one in found if one.certain or is_sealed]
-        findings += [one.finding for one in told if one.finding]
+        findings += told_of(one for one in found if one.certain or is_sealed)
         if not is_sealed:
             watched[step.slug] = watched_by((*found, *undeclared_in_commands(inspection, step)))
         if options.plot_only:

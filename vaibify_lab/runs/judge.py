@@ -34,7 +34,8 @@ class Verdict:
 
     ``hidden`` is how many more undeclared files it wrote than ``undeclared`` names; ``own_code``
     are those of all of them that it also runs; ``reads`` and ``names`` are files that it reads, or
-    may read, undeclared, with the hashes they had before: none that it wrote.
+    may read, undeclared, with the hashes they had before; what it wrote itself is among ``names``,
+    as it left it.
     """
 
     outcome: Outcome

@@ -13,7 +13,7 @@ from vaibify_lab.core.finding import Finding
 from vaibify_lab.core.model import Step
 from vaibify_lab.core.paths import COMMON, as_word, shown
 from vaibify_lab.runs.preflight.inspection import Inspection
-from vaibify_lab.runs.preflight.undeclared import undeclared_in_commands
+from vaibify_lab.runs.preflight.undeclared import told_of, undeclared_in_commands
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _PROGRAM = re.compile(r"[A-Za-z0-9_.+][A-Za-z0-9_.+-]*")
@@ -39,8 +39,7 @@ def command_findings(inspection: Inspection, step: Step) -> Iterator[Finding]:
     yield from _programs(inspection, step)
     yield from _foreign_paths(step)
     yield from _literal_values(step)
-    found = undeclared_in_commands(inspection, step)
-    yield from (one.finding for one in found if one.finding)
+    yield from told_of(undeclared_in_commands(inspection, step))
 
 
 def _programs(inspection: Inspection, step: Step) -> Iterator[Finding]:

@@ -117,8 +117,7 @@ class Inspection:
     @cached_property
     def producers(self) -> Producers:
         """Who makes what."""
-        outputs = {path: step.slug for step in self.workflow.steps for path in step.outputs}
-        return Producers(outputs)
+        return Producers.among(self.workflow.steps)
 
     def ending_with(self, ending: str) -> list[str]:
         """Return the files that git tracks or does not ignore whose path ends so, in whole parts.

@@ -16,7 +16,7 @@ from vaibify_lab.files.mentions import Mention, mentions_in
 from vaibify_lab.files.shellsource import shell_lines
 from vaibify_lab.files.syntax import last_name
 from vaibify_lab.files.tree import Tree
-from vaibify_lab.notebooks.foretell.telling import Telling
+from vaibify_lab.notebooks.foretell.telling import CodeCell, Telling
 from vaibify_lab.provenance.compare.notebook_file import read_notebook
 
 Said = tuple[tuple[FileUse, ...], tuple[Mention, ...]]
@@ -65,9 +65,14 @@ def _calls_once(path: str, data: bytes) -> frozenset[str]:
 
 
 def _trees(path: str, data: bytes) -> list[ast.Module]:
+    return [cell.tree for cell in _cells(path, data)]
+
+
+@lru_cache(16)  # each is asked for twice or three times, one soon after the other
+def _cells(path: str, data: bytes) -> tuple[CodeCell, ...]:
     if path.endswith(".ipynb"):
-        return [cell.tree for cell in Telling.of(path, read_notebook(data, path)).cells]
-    return [Telling.of_script(path, data.decode("utf-8", "replace")).cells[0].tree]
+        return tuple(Telling.of(path, read_notebook(data, path)).cells)
+    return tuple(Telling.of_script(path, data.decode("utf-8", "replace")).cells)
 
 
 @lru_cache(256)  # many steps share a script
@@ -94,7 +99,7 @@ def _read_once(path: str, data: bytes, directory: str, called: frozenset[str]) -
 
 def _shell_of(path: str, data: bytes) -> Iterator[str]:
     """Yield what a notebook gives to a shell."""
-    for cell in Telling.of(path, read_notebook(data, path)).cells:
+    for cell in _cells(path, data):
         yield from cell.shell_lines
         if cell.magic is not None and cell.magic.name in ("bash", "sh"):
             yield cell.magic.body

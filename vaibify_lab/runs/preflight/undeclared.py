@@ -42,6 +42,11 @@ class Undeclared:
     certain: bool = False
 
 
+def told_of(found: Iterable[Undeclared]) -> Iterator[Finding]:
+    """Yield what is to be said of what was found."""
+    return (one.finding for one in found if one.finding is not None)
+
+
 @dataclass(frozen=True, slots=True)
 class Watched:
     """Undeclared files of a step whose changes are noticed: it reads some, others it may read.
